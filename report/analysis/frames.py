@@ -94,7 +94,7 @@ class Frames:
 
 
 def frames(folder: Path | str) -> Frames:
-    """The tables of the campaign in `folder`; see `Frames` for their columns, types and units.
+    """The tables of the campaign in `folder`. See `Frames` for their columns, types and units.
 
     Raises ReportError if the folder holds no results, or a file is not what it should be. Each line
     of the error names a file and the field."""

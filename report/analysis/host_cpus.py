@@ -62,7 +62,7 @@ def cpus_sentence(rows: Iterable[Summary]) -> str:
         sharing = "shared by the roles" if is_shared else "each kind of role on its own"
         head = f"{plural(cpus, 'CPU') if cpus else 'CPUs'}, {sharing}"
 
-        # A row without a store lacks the cap of the store, which is no difference.
+        # A row without a store has no cap of a store, which is no difference.
         for known_head, known_caps in caps_by_head:
             agrees = all(known_caps.get(kind, cap) == cap for kind, cap in caps.items())
             if known_head == head and agrees:

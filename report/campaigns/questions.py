@@ -15,7 +15,7 @@ class Question(NamedTuple):
     name: str
     unit: str
     fill: str
-    """The arguments of ratelimit-bench that answer the question; `{}` stands for the target."""
+    """The arguments of ratelimit-bench that answer the question. `{}` stands for the target."""
     show: Show = count
 
 

@@ -262,13 +262,15 @@ def _list_folder(folder: Path) -> tuple[Sequence[Path], Sequence[str], Mapping[s
 
 
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
-    """Reads `manifest.json` and every result beside it, one after the other; `series`: with the
-    seconds of the selected runs.
+    """Reads `manifest.json` and the results beside it one after the other.
 
-    `keep_going`: leaves out what is damaged, foreign, of another format version or there twice; the
-    campaign names it. Else such a file raises ReportError with exit code 2, one line a file, as
-    does a folder that does not exist or holds no result; one that cannot be read with exit code
-    3."""
+    Args:
+        keep_going: excludes files that are damaged, of another campaign or format version, or
+            duplicates, and names them in the campaign. Otherwise such a file is an error.
+        series: whether to read the seconds of the selected runs.
+
+    Raises ReportError with exit code 2 and a line for each file that is an error, and for a folder
+    that does not exist or holds no result. A file that cannot be read has exit code 3."""
     if not folder.is_dir():
         raise ReportError(
             f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE

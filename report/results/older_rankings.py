@@ -113,7 +113,8 @@ def _client_in(identity: Identity) -> str:
 
 
 def _by_condition(members: list[Identity]) -> list[tuple[str, list[Identity]]]:
-    """In several versions, or with TLS and without, a client is ranked with itself alone."""
+    """The rankings of rows by client. A client in several versions, or with and without TLS, is
+    ranked only with itself."""
     if members[0].layer == STORE_LAYER or not _varying(members):
         return [("", members)]
     identities_by_client: dict[str, list[Identity]] = {}

@@ -1,4 +1,4 @@
-"""What traffic `boundary` shows of a limiter."""
+"""Documents of what traffic `boundary` shows of a limiter."""
 
 from builder import Document
 

@@ -1,5 +1,5 @@
-"""Documents as the harness writes them: the fixtures, with what a test changes. Histograms are
-real."""
+"""Builds documents as the harness writes them, from the fixtures and what a test changes. Their
+histograms are real."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def configuration(label: str = "iovalkey", **changes: Any) -> Document:
 
 
 def configuration_without_algorithm(label: str) -> Document:
-    """Of a limiter whose algorithm is not on record."""
+    """The configuration of a limiter whose algorithm is not on record."""
     described = target(label)
     described.pop("algorithm", None)
     return configuration(label, target=described)
@@ -64,8 +64,8 @@ def _identified(name: str, configured: Document, run: int) -> Document:
 def failed_result(
     configured: Document, run: int, text: str = "exited with code 137", **changes: Any
 ) -> Document:
-    found = _identified("failed", configured, run)
-    return {**found, "failure": {**found["failure"], "text": text}, **changes}
+    document = _identified("failed", configured, run)
+    return {**document, "failure": {**document["failure"], "text": text}, **changes}
 
 
 def result(  # long: the document is one literal, a member a line
@@ -89,20 +89,20 @@ def result(  # long: the document is one literal, a member a line
     window_s: int = 5,
     **changes: Any,
 ) -> Document:
-    """A measured run, by default of 5 s; a tenth of its answers are limited, unless histograms are
+    """A measured run, by default of 5 s. A tenth of its answers are limited, unless histograms are
     given.
 
-    At the limiter layer the generator is the client, and latencies are a hundredth.
+    At the limiter layer the generator is the client, and latencies are a hundredth of the others.
 
     Args:
         allowed_us, limited_us, failed_us: latencies of answers in µs, with counts.
-        timed_out_us, lost_us, unsent_us: the same of the ages of requests without an answer.
-        followed: so many of the allowed ones were answered after the window.
-        outcome: what the target did; None where that is not known. `outcome_text` explains it.
-        service_cpu_us: CPU time of a service per answer; 60 for a target with one, unless given.
-        limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
-        script_calls: calls by command that the store counted; by default one an answer.
-        changes: top-level fields to replace; None removes one.
+        timed_out_us, lost_us, unsent_us: ages of requests without an answer in µs, with counts.
+        followed: the number of allowed requests that were answered after the window.
+        outcome: what the target did, or None if it is not known. `outcome_text` explains it.
+        service_cpu_us: CPU time of the service per answer, by default 60 for a target with one.
+        limiter_script: `{kind, name_or_sha1}`, by default that of the client and its options.
+        script_calls: calls by command that the store counted, by default one for each answer.
+        changes: top-level fields to replace. None removes a field.
     """
     total = requests_per_second * window_s
     slice_count = 10 * window_s
@@ -177,7 +177,7 @@ def result(  # long: the document is one literal, a member a line
     consumer = base["consumers"][0]
     del consumer["limiter_script"]
     latency_sum = sum(
-        us * number for each in (allowed_us, limited_us) for us, number in each.items()
+        us * number for latencies in (allowed_us, limited_us) for us, number in latencies.items()
     )
     document = {
         **base,
@@ -231,10 +231,12 @@ def result(  # long: the document is one literal, a member a line
                 **({"limiter_script": limiter_script} if limiter_script else {}),
                 "at_start": usage(0),
                 "at_window_open": usage(1, consumes(100, 10) if decides else None),
-                "at_end": usage(2, consumes(100 + own[0], 10 + own[1]) if decides else None),
-                **({"consumes": consumes(*own)} if decides else {}),
+                "at_end": usage(
+                    2, consumes(100 + consumed[0], 10 + consumed[1]) if decides else None
+                ),
+                **({"consumes": consumes(*consumed)} if decides else {}),
             }
-            for name, own in zip(consumer_ids, split, strict=True)
+            for name, consumed in zip(consumer_ids, split, strict=True)
         ],
         "store": {
             **base["store"],
@@ -284,12 +286,12 @@ def result(  # long: the document is one literal, a member a line
 
 
 def printed_result(configured: Document, run: int, per_second: float, **changes: Any) -> Document:
-    """A run that a foreign program measured."""
-    found = _identified("printed", configured, run)
+    """A run that a load program measured."""
+    document = _identified("printed", configured, run)
     total = round(per_second * 2)
-    before: int = found["calls"]["before"]
+    before: int = document["calls"]["before"]
     return {
-        **found,
+        **document,
         "started_at": f"2026-01-02T03:04:{run:02}.000Z",
         "finished_at": f"2026-01-02T03:04:{run + 4:02}.000Z",
         "operation": configured["workload"],

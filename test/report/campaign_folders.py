@@ -1,4 +1,4 @@
-"""Folders of campaigns for the tests of what compares them."""
+"""Writes folders of campaigns for tests of comparisons between campaigns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,11 +21,11 @@ def add_campaign(
     failed: int = 0,
     **changes: Any,
 ) -> Path:
-    """A campaign of January 2026; `rates` are the requests/s of the runs by label.
+    """Writes a campaign of January 2026. `rates` are the requests/s of the runs by label.
 
     Args:
-        versions: of its programs, where they are not the builder's.
-        failed: in so many runs of each, the first ones, the target failed its load.
+        versions: versions of its programs that differ from those of the builder.
+        failed: the number of first runs of each target in which it failed its load.
         changes: fields of the manifest to replace.
     """
     name = f"202601{day:02d}_000000"

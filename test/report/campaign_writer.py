@@ -1,4 +1,4 @@
-"""Whole campaigns: a manifest, and the files of a folder."""
+"""Writes whole campaigns, each with a manifest and the files of a folder."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from report.results.older_documents import load_text
 
 
 def planned(configured: Document) -> Document:
-    """A configuration as a plan holds it."""
+    """The entry of a configuration in a plan."""
     return {
         "hash": hash_of(configured),
         "configuration": configured,
@@ -20,21 +20,26 @@ def planned(configured: Document) -> Document:
 
 
 def manifest(configurations: Sequence[Document], runs: int = 3, **changes: Any) -> Document:
-    found = fixture("manifest")
-    found["plan"] |= {
+    document = fixture("manifest")
+    document["plan"] |= {
         "runs_per_configuration": runs,
-        "configurations": [planned(each) for each in configurations],
+        "configurations": [planned(configured) for configured in configurations],
         "runs": [
-            {"configuration_hash": hash_of(each), "run": run, "file": f"{number}_run{run}.json"}
-            for number, each in enumerate(configurations)
+            {
+                "configuration_hash": hash_of(configured),
+                "run": run,
+                "file": f"{number}_run{run}.json",
+            }
+            for number, configured in enumerate(configurations)
             for run in range(1, runs + 1)
         ],
     }
-    return {**found, **changes}
+    return {**document, **changes}
 
 
 def write_campaign(folder: Path, manifested: Document | None, results: Sequence[Document]) -> Path:
-    """Writes the files of a campaign; names say nothing, as identity is in the JSON."""
+    """Writes the files of a campaign. Their names have no meaning, because the JSON holds the
+    identity."""
     folder.mkdir(parents=True, exist_ok=True)
     if manifested is not None:
         (folder / "manifest.json").write_text(json.dumps(manifested), encoding="utf-8")

@@ -1,5 +1,5 @@
-"""What the tests share: summaries of results, and building a report in this process, as the command
-would."""
+"""Helpers that tests share. They summarize results, and build reports in this process as the
+command does."""
 
 import csv
 import io
@@ -23,17 +23,19 @@ from report.results.validate import validate_result
 
 
 def ranks_of(ranking: Ranking) -> list[int | None]:
-    """Of each row one more than the number of rows that were shown to be better; None unless every
-    comparison with another row is decided, and some of the ranking's shows a difference."""
+    """The rank of each row, which is one more than the number of rows that were shown to be better.
+
+    None unless every comparison of the row is decided, and some comparison of the ranking shows a
+    difference."""
     told_apart = ranking.resolution is not None and ranking.resolution.told_apart
     any_shown = any(pair.comparison.shown for pair in ranking.order)
 
     def rank(row: Summary) -> int | None:
-        own = [pair for pair in ranking.order if pair.has(row)]
-        decided = own and all(pair.comparison.decided for pair in own)
+        pairs = [pair for pair in ranking.order if pair.has(row)]
+        decided = pairs and all(pair.comparison.decided for pair in pairs)
         if told_apart or not any_shown or not decided:
             return None
-        return 1 + sum(pair.better not in (None, row) for pair in own)
+        return 1 + sum(pair.better not in (None, row) for pair in pairs)
 
     return [rank(row) for row in ranking.summaries]
 
@@ -52,7 +54,7 @@ class Outcome:
         return (self.folder / "report" / "index.html").read_text(encoding="utf-8")
 
     def text(self, name: str) -> str:
-        """A file of the report, to the byte."""
+        """The unchanged content of a file of the report."""
         return (self.folder / "report" / name).read_bytes().decode("utf-8")
 
     def rows(self, name: str = "summary.csv") -> list[dict[str, str]]:
@@ -68,12 +70,12 @@ Build = Callable[..., Outcome]
 
 @pytest.fixture(autouse=True)
 def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the state folder of whoever runs it."""
+    """Keeps tests from reading or writing the state folder of the person who runs them."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 def analysis_of_results(*results: Document) -> Analysis:
-    """What the report makes of results, without a plan."""
+    """The analysis of results without a plan."""
     runs = tuple(
         run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results)
     )
@@ -84,13 +86,13 @@ def analysis_of_results(*results: Document) -> Analysis:
 
 
 def summaries_of(*results: Document) -> tuple[Summary, ...]:
-    """The rows of results, without a plan."""
+    """The rows of results without a plan."""
     return analysis_of_results(*results).summaries
 
 
 @pytest.fixture
 def build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Build:
-    """Writes a campaign and builds its report; further files may be put beside it."""
+    """Writes a campaign, with further files if they are given, and builds its report."""
 
     def build_report(
         manifest: Document | None,

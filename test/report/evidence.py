@@ -1,4 +1,4 @@
-"""The measured parts of a result: histograms, counters and readings."""
+"""Makes the measured parts of a result, which are histograms, counters and readings."""
 
 import math
 from bisect import bisect_left
@@ -16,11 +16,11 @@ from report.statistics.histograms import Histogram, decode_histogram
 
 MAX_US = 60_000_000
 
-#: sha1 of the script of RateLimiterRedis, and of that of RateLimiterValkey.
+#: The sha1s of the scripts of RateLimiterRedis and RateLimiterValkey.
 REDIS_SHA1 = "a1de965f42e177aa339706bd580f049065eca79a"
 VALKEY_SHA1 = "0aa93fe6a34317527000a66828426c0ae2104618"
 
-_OWN_SCRIPTS = {
+_DEFAULT_SCRIPTS = {
     "valkey-glide": ("fcall", "consume"),
     "iovalkey": ("evalsha", VALKEY_SHA1),
     "ioredis": ("evalsha", REDIS_SHA1),
@@ -53,7 +53,7 @@ def _data(counts: Iterable[tuple[int, int]]) -> str:
 
 
 def curve(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = None) -> list[float]:
-    """The distribution of a run, as its result states it; see `latency`."""
+    """The curve of the latencies of a run. See `latency` for the arguments."""
     answered: Counter[int] = Counter()
     for counts in outcomes:
         answered.update(counts)
@@ -61,7 +61,7 @@ def curve(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = Non
 
 
 def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = None) -> Document:
-    """Figures by nearest rank over all values, each as coarse as the histogram has it.
+    """Figures by nearest rank over all values, with the accuracy of the histogram.
 
     Args:
         outcomes: latencies in µs of answers, with counts.
@@ -69,29 +69,29 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
             move is null, with its bounds.
     """
     answered = _Values(*outcomes)
-    both = _Values(*outcomes, censored or {})
+    all_values = _Values(*outcomes, censored or {})
     bounds: Document = {}
-    found: Document = {}
+    figures: Document = {}
     for name, per_mille in _PER_MILLE.items():
-        rank = -(-per_mille * both.count // 1000)
-        low = both.at(rank)
+        rank = -(-per_mille * all_values.count // 1000)
+        low = all_values.at(rank)
         high = answered.at(rank)
         assert low is not None
         same = high is not None and high - low <= max(0.05, 0.001 * high)
-        found[name] = high if same else None
+        figures[name] = high if same else None
         if not same:
             bounds[name] = {"low": low, "high": high}
     if censored:
         bounds |= {
-            "average": {"low": both.mean, "high": None},
-            "max": {"low": both.most, "high": None},
+            "average": {"low": all_values.mean, "high": None},
+            "max": {"low": all_values.most, "high": None},
         }
     return {
-        "average": None if censored else both.mean,
-        **found,
+        "average": None if censored else all_values.mean,
+        **figures,
         "min": answered.least,
-        "max": None if censored else both.most,
-        "stddev": None if censored else both.deviation,
+        "max": None if censored else all_values.most,
+        "stddev": None if censored else all_values.deviation,
         **({"bounds": bounds} if bounds else {}),
     }
 
@@ -111,8 +111,8 @@ _COARSE = HdrHistogram(1, MAX_US, 3)
 
 
 class _Values:
-    """Values in µs with their counts, told in ms; those by rank as coarse as the histogram has
-    them."""
+    """Computes figures in ms of values in µs with their counts. Those by rank have the accuracy of
+    the histogram."""
 
     def __init__(self, *outcomes: Mapping[int, int]) -> None:
         together = sum((Counter(counts) for counts in outcomes), Counter[int]())
@@ -137,8 +137,8 @@ class _Values:
 
 
 def slices(allowed: Sequence[int], latency_us: int = 1000) -> Document:
-    """The slices of a window in which so many requests were allowed each 100 ms, and nothing else
-    came."""
+    """The slices of a window in which these numbers of requests were allowed in each 100 ms, and no
+    other requests ended."""
     nothing = [0] * len(allowed)
     return {
         "width_ms": 100,
@@ -150,7 +150,7 @@ def slices(allowed: Sequence[int], latency_us: int = 1000) -> Document:
 
 
 def spread_evenly(total: int, parts: int) -> list[int]:
-    """So many counts that add up to `total`."""
+    """Counts for all parts that add up to `total`."""
     return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
 
 
@@ -165,7 +165,7 @@ def usage(cpu_us: int, consumes: Document | None = None) -> Document:
 
 
 def consumes(allowed: int, limited: int, failed: int = 0) -> Document:
-    """Each of one descriptor, in a call of its own."""
+    """Counts of consumes of one descriptor, each in a separate call."""
     return {
         "calls": allowed + limited + failed,
         "allowed": allowed,
@@ -175,11 +175,11 @@ def consumes(allowed: int, limited: int, failed: int = 0) -> Document:
 
 
 def script_of(target: Mapping[str, Any]) -> Document | None:
-    """The script that a target runs; None for a control."""
-    own = _OWN_SCRIPTS.get(target["client"])
-    if own is None or target.get("decided_by", "library") != "library":
+    """The script that a target runs. None for a control."""
+    default_script = _DEFAULT_SCRIPTS.get(target["client"])
+    if default_script is None or target.get("decided_by", "library") != "library":
         return None
-    kind, name = own
+    kind, name = default_script
     if "same-script" in target["options"]:
         kind = "eval" if kind == "eval" else "evalsha"
         name = REDIS_SHA1
@@ -187,7 +187,8 @@ def script_of(target: Mapping[str, Any]) -> Document | None:
 
 
 def calls_of(counts: Mapping[str, int], failed: int = 0) -> Document:
-    """Script calls of a reading: each command with so many calls, those that failed among them."""
+    """The script calls of a reading. Each command has this number of calls, including those that
+    failed."""
     return {command: {"calls": number, "failed": failed} for command, number in counts.items()}
 
 

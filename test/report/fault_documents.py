@@ -1,4 +1,4 @@
-"""Results of runs with faults."""
+"""Makes results of runs with faults."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ FIGURES = {
 
 
 def fail(columns: Document, seconds: float) -> None:
-    """Every request fails for so long from the fault on, in slices or a timeline."""
+    """Makes every request fail for these seconds from the fault on, in slices or a timeline."""
     failing = slice(20, 20 + round(10 * seconds))
     length = failing.stop - failing.start
     columns["allowed"][failing] = columns["limited"][failing] = [0] * length
@@ -44,13 +44,12 @@ def fail(columns: Document, seconds: float) -> None:
 def faulted(
     label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART, **changes: Any
 ) -> Document:
-    """A run of 5 s with a fault at 2 s; `changes` are those of its figures."""
+    """A run of 5 s with a fault at 2 s. `changes` replace fields of its fault figures."""
     document = result(configuration(label, load=OPEN, faults=[fault]), run, failed_us={1000: 2000})
     slices = document["slices"]
     nothing = [0] * 50
     some = [1000] * 50
     slices["failed"][:] = nothing
-    # In the fault every request fails.
     fail(slices, 1.0)
     document["timeline"] = {
         "width_ms": 100,

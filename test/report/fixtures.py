@@ -1,7 +1,7 @@
-"""Targets as the harness resolves them, and a document of each kind, from `fixtures.json`.
+"""Reads targets as the harness resolves them, and a document of each kind, from `fixtures.json`.
 
-`npm run generate` writes that file: `scripts/report-fixtures.ts` says what is in it. Each call
-gives a copy."""
+`npm run generate` writes that file, and `scripts/report-fixtures.ts` defines its content. Each call
+returns a copy."""
 
 import json
 from pathlib import Path
@@ -20,6 +20,6 @@ def fixture(name: str) -> Document:
 
 
 def target(label: str) -> Document:
-    """A label that is missing is added in `scripts/report-fixtures.ts`."""
+    """The target of a label. Add missing labels in `scripts/report-fixtures.ts`."""
     resolved: Document = json.loads(_TARGETS[label])
     return resolved

@@ -60,8 +60,8 @@ def machines_manifest(
                 "started_at": "2026-01-02T03:04:05.000Z",
                 "harness": {"version": "0.1.0", "node": "24.11.0"},
                 "links": [
-                    link(one, other, us)
-                    for (one, other), us in zip(ends, round_trips_us, strict=False)
+                    link(end, other_end, us)
+                    for (end, other_end), us in zip(ends, round_trips_us, strict=False)
                 ],
             }
         ],

@@ -1,4 +1,4 @@
-"""Results of runs on so many fresh keys."""
+"""Makes results of runs on a number of fresh keys."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ def run_of(
     failed: int = 0,
     **more: Any,
 ) -> Document:
-    """A run on so many fresh keys, which adds so many bytes to the counter of the store, or to the
-    heap."""
+    """A run on this number of fresh keys, which adds this number of bytes to the counter of the
+    store, or to the heap."""
     in_process = label in ("memory", "none")
     document = result(
         configuration(
@@ -47,7 +47,7 @@ def run_of(
     (consumer,) = document["consumers"]
     heap = added if in_process else 12_345_678
     at_end = _usage(keys, 1000 + heap, failed)
-    # Without a warm-up all consumes are of the window.
+    # Without a warm-up all consumes belong to the window.
     consumer.update(
         at_start=_usage(0, 1000),
         at_window_open=_usage(0, 1000),

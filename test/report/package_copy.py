@@ -1,5 +1,4 @@
-"""The part of the report that works with any Python and without packages, in a folder of its
-own."""
+"""Copies the part of the report that works with any Python and without packages."""
 
 import shutil
 from pathlib import Path
@@ -19,7 +18,7 @@ _FILES = (
 
 
 def copy_start(folder: Path) -> Path:
-    """Copies it below `folder`. Returns its `scripts/generate_report.py`."""
+    """Copies that part below `folder`, and returns the path of its `scripts/generate_report.py`."""
     for name in _FILES:
         copy = folder / "report" / name
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-"""Campaigns on hosts whose speed changes, as the orchestrator plans them, with a truth that is
-known."""
+"""Simulates campaigns with known true ratios on hosts whose speed changes, as the orchestrator
+plans them."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from report.results.validate import validate_result
 from report.statistics.samples import Place
 
 Floats = NDArray[np.float64]
-#: Logarithms of its speed in one run after the other.
+#: Returns the logarithms of the speed of a host in one run after the other.
 Host = Callable[[np.random.Generator, int], Floats]
 
 
@@ -28,10 +28,10 @@ def calm(_: np.random.Generator, runs: int) -> Floats:
 
 
 def ramp(rng: np.random.Generator, runs: int) -> Floats:
-    """A fifth slower, or faster, from the first run to the last."""
+    """A host that becomes a fifth slower, or faster, from the first run to the last."""
     direction = 1 if rng.random() < 0.5 else -1
-    found: Floats = 0.2 * direction * np.arange(runs) / runs
-    return found
+    logarithms: Floats = 0.2 * direction * np.arange(runs) / runs
+    return logarithms
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Slot:
 def plan(
     rng: np.random.Generator, reference: str, others: Sequence[str], rounds: int
 ) -> list[Slot]:
-    """Interleaved: each round has a run of all, in random order."""
-    every = np.array([reference, *others], dtype=object)
+    """An interleaved plan, in which each round has a run of each target in random order."""
+    labels = np.array([reference, *others], dtype=object)
     return [
         Slot(label, (number, 1))
         for number in range(1, rounds + 1)
-        for label in rng.permutation(every).tolist()
+        for label in rng.permutation(labels).tolist()
     ]
 
 
@@ -61,8 +61,8 @@ def throughputs(
     cv: float,
     truth: Mapping[str, float],
 ) -> list[float]:
-    """Of each run: its target's true ratio to 1000, times the host's speed, and a deviation of its
-    own."""
+    """The throughput of each run, which is 1000 times the true ratio of its target, times the speed
+    of the host and a random deviation."""
     speeds = host(rng, len(slots)) + cv * rng.standard_normal(len(slots))
     return [
         1000 * truth.get(slot.label, 1.0) * math.exp(float(speed))
@@ -82,30 +82,30 @@ def campaign(
     runs: list[Run] = []
     places: dict[str, dict[int, Place]] = {}
     for time, (slot, value) in enumerate(zip(slots, values, strict=True)):
-        own = places.setdefault(slot.label, {})
-        own[len(own) + 1] = slot.place
-        found = _template(slot.label, traffic)
-        assert found.measured is not None
+        run_places = places.setdefault(slot.label, {})
+        run_places[len(run_places) + 1] = slot.place
+        template = _template(slot.label, traffic)
+        assert template.measured is not None
         runs.append(
             replace(
-                found,
-                run=len(own),
+                template,
+                run=len(run_places),
                 place=slot.place,
                 file=f"{traffic}-{time}.json",
-                record=structs.replace(found.record, started_at=f"{time:06d}"),
-                measured=replace(found.measured, requests_per_second=value),
+                record=structs.replace(template.record, started_at=f"{time:06d}"),
+                measured=replace(template.measured, requests_per_second=value),
             )
         )
     planned = tuple(
         Planned(
             identity=_template(label, traffic).identity,
-            runs=tuple(own),
-            places=own,
+            runs=tuple(run_places),
+            places=run_places,
         )
-        for label, own in places.items()
+        for label, run_places in places.items()
     )
     rankings = older_rankings(
-        [each.identity for each in planned],
+        [entry.identity for entry in planned],
         {"references": [_template(reference, traffic).identity.key]},
     )
     return Campaign(name="simulated", planned=planned, rankings=rankings, counted=tuple(runs))

@@ -1,5 +1,5 @@
-"""Runs drawn from known populations: what the study in the tests and `npm run bench:statistics`
-count."""
+"""Draws runs from known populations, for the study in the tests and for `npm run
+bench:statistics`."""
 
 import math
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Shape = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
-#: Around 0, of about unit scale: steady runs, slow outliers, heavy tails, a machine with two
-#: states.
+#: Deviations around 0 of about unit scale. They are those of steady runs, slow outliers, heavy
+#: tails, and a machine with two states.
 SHAPES: dict[str, Shape] = {
     "normal": lambda rng, size: rng.standard_normal(size),
     "skewed": lambda rng, size: -rng.exponential(size=size),

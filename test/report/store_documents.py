@@ -1,4 +1,4 @@
-"""Configurations of the store layer."""
+"""Makes configurations of the store layer."""
 
 from builder import Document, configuration
 

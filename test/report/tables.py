@@ -1,21 +1,18 @@
-"""Tables of sections as tests read them."""
+"""Reads tables of sections."""
 
 from report.sections.section import Section, Table
 
 
 def by_column(table: Table) -> list[dict[str, str]]:
-    """The text of each row's cells by the name of their column, without ranges and marks.
+    """The text of the cells of each row by the name of their column, without ranges and marks.
 
-    `to …` is named after the column before it. `reason` is what stands in place of cells.
+    A column `to …` has the name of the column before it in its name. `reason` is the text that
+    stands in place of cells.
     """
     names: list[str] = []
     for column in table.columns:
-        named = (
-            f"{names[-1]} {column.name}"
-            if column.name[:1].islower() and column.name[0] == "t"
-            else column.name
-        )
-        names.append(named)
+        is_relative = column.name.startswith("t")
+        names.append(f"{names[-1]} {column.name}" if is_relative else column.name)
     return [
         {name: cell.text for name, cell in zip(names, row.cells, strict=False)}
         | ({"reason": row.reason} if row.reason else {})

@@ -1,9 +1,9 @@
-"""What the whole procedure concludes on hosts whose speed changes: a part of `npm run
-bench:conclusions`.
+"""Tests what the whole procedure concludes on hosts whose speed changes, which is a part of `npm
+run bench:conclusions`.
 
-Shares are held against what the rules ask within three standard errors: of one that is just as
-large as allowed, one in 700 draws would be refused. The draws are seeded: unchanged code does not
-fail by chance.
+Shares may differ from what the rules demand by three standard errors. A share that is just as large
+as allowed would be refused in one of 700 draws. The draws are seeded, so that unchanged code does
+not fail by chance.
 """
 
 import pytest
@@ -13,10 +13,10 @@ from bench.conclusions import HOSTS, MORE, OTHERS, Counted, auto, between, gate,
 PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
 
 
-def assert_honest(found: Counted) -> None:
-    assert found.at_least("covered", 0.95)
+def assert_honest(counted: Counted) -> None:
+    assert counted.at_least("covered", 0.95)
     for wrong in ("false flag", "wrong equality", "wrong winner", "copy told apart"):
-        assert found.at_most(wrong, 0.05), wrong
+        assert counted.at_most(wrong, 0.05), wrong
 
 
 @pytest.mark.long
@@ -34,15 +34,15 @@ def test_more_targets_tell_no_more_apart(host: str, rounds: int) -> None:
 
 @pytest.mark.long
 def test_5_percent_are_found_in_80_percent_of_campaigns_of_10_rounds() -> None:
-    found = rankings("calm", 60, 10, truth=PLANTED)
-    assert found.at_least("5 % found", 0.8)
-    assert_honest(found)
+    counted = rankings("calm", 60, 10, truth=PLANTED)
+    assert counted.at_least("5 % found", 0.8)
+    assert_honest(counted)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("host", HOSTS)
 def test_campaigns_that_stop_by_what_they_see_are_as_honest(host: str) -> None:
-    """Of four targets two are equal, and so is the copy."""
+    """Two of four targets are equal, and so is the copy."""
     assert_honest(auto(host, 40, truth=PLANTED))
 
 
@@ -62,8 +62,8 @@ def test_twenty_equal_loads_seldom_end_with_6() -> None:
 def test_campaigns_are_compared_through_their_reference_whatever_the_host_did(
     host: str, campaigns: int
 ) -> None:
-    found = between(host, campaigns, truth={OTHERS[0]: 0.9})
-    assert found.at_least("covered", 0.95)
-    assert found.at_most("false flag", 0.05)
+    counted = between(host, campaigns, truth={OTHERS[0]: 0.9})
+    assert counted.at_least("covered", 0.95)
+    assert counted.at_most("false flag", 0.05)
     if host == "calm":
-        assert found.at_least("10 % found", 0.8)
+        assert counted.at_least("10 % found", 0.8)

@@ -56,11 +56,11 @@ def labels(ranking: Ranking) -> list[str]:
 
 def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(field: Any) -> None:
     (cell,) = field.cells
-    found = {
-        (each.group.decided_by, each.group.algorithm, each.group.store): labels(each)
-        for each in cell.rankings
+    labels_by_group = {
+        (ranking.group.decided_by, ranking.group.algorithm, ranking.group.store): labels(ranking)
+        for ranking in cell.rankings
     }
-    assert list(found.items()) == [
+    assert list(labels_by_group.items()) == [
         (("library", "fixed window", "redis"), ["ioredis", "iovalkey@redis+rate-limit-redis"]),
         (("library", "GCRA", "redis"), ["ioredis+redis-gcra"]),
         (("module", "token bucket", "redis"), ["ioredis+redis-shield"]),
@@ -87,30 +87,32 @@ def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(fie
 
 
 def test_one_kind_with_one_algorithm_needs_no_best() -> None:
-    found = analysis_of_results(*runs_of("ioredis", 5000, 2), *runs_of("node-redis", 4000, 2))
-    assert list(best_performers(found.cells)) == []
-    assert "decided by" not in filter_values(found.ordered)
-    assert ranking_heading(found.cells[0].rankings[0]) == "On redis 9.1.2, each client's own script"
+    analysis = analysis_of_results(*runs_of("ioredis", 5000, 2), *runs_of("node-redis", 4000, 2))
+    assert list(best_performers(analysis.cells)) == []
+    assert "decided by" not in filter_values(analysis.ordered)
+    assert (
+        ranking_heading(analysis.cells[0].rankings[0]) == "On redis 9.1.2, each client's own script"
+    )
 
 
 def test_other_limits_or_costs_are_other_work() -> None:
     limits = [{"points": points, "window_s": 60, "block_s": 0} for points in (10, 100, 100)]
     limits[2]["cost"] = 5
     runs = (
-        runs_of(label, 5000, 1, limits=each)
-        for each in limits
+        runs_of(label, 5000, 1, limits=limit)
+        for limit in limits
         for label in ("ioredis", "node-redis")
     )
-    found = analysis_of_results(*(run for (run,) in runs))
-    assert len({cell_title(cell) for cell in found.cells}) == 3
-    texts = [cell.limits for cell in found.cells]
+    analysis = analysis_of_results(*(run for (run,) in runs))
+    assert len({cell_title(cell) for cell in analysis.cells}) == 3
+    texts = [cell.limits for cell in analysis.cells]
     assert texts == ["10 points", "100 points", "100 points"]
-    assert [len(ranking.summaries) for cell in found.cells for ranking in cell.rankings] == [
+    assert [len(ranking.summaries) for cell in analysis.cells for ranking in cell.rankings] == [
         2,
         2,
         2,
     ]
-    (table,) = result_tables(found.cells, ())
+    (table,) = result_tables(analysis.cells, ())
     assert {"Quota", "Cost"} <= {column.name for column in table.columns}
 
 
@@ -149,7 +151,9 @@ def test_cpu_per_decision_times_decisions_is_what_the_counters_grew_by() -> None
             parts = decision_cpu_us(figures)
             for kind, value in parts.items():
                 grew = sum(
-                    each["cpu_us"] for each in run["resources"].values() if each["kind"] == kind
+                    resource["cpu_us"]
+                    for resource in run["resources"].values()
+                    if resource["kind"] == kind
                 )
                 assert value * figures.decisions == pytest.approx(grew, rel=0.01)
             total = total_of(part_kinds(summary.identity))(figures)

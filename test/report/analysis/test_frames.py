@@ -90,10 +90,10 @@ def test_page_csv_and_json_use_the_same_words_for_conclusions(example_folder: Pa
 
 def test_a_ratio_is_that_of_its_comparison(example: Frames) -> None:
     ranked = example.comparisons[example.comparisons["family"].isin(["ranking", "copy"])]
-    both = ranked.merge(
+    merged = ranked.merge(
         example.summary, left_on="new_row", right_on="row", suffixes=("", "_of_row")
     )
-    same_base = both[both["base"].eq(both["ratio_to"])]
+    same_base = merged[merged["base"].eq(merged["ratio_to"])]
     assert len(same_base) > 0
     assert same_base["ratio"].equals(same_base["ratio_of_row"])
     assert same_base["interval_low"].equals(same_base["ratio_interval_low"])

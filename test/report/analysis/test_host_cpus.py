@@ -15,12 +15,16 @@ def sentence(cpusets: dict[str, str], *labels: str) -> str:
     runtime: Any = {"id": "docker", "embedded_store": False, "caps_applied": True, "caps": caps}
     documents = []
     for label in labels or ("iovalkey",):
-        own = {kind: cap for kind, cap in caps.items() if kind != "store" or label != "memory"}
-        made = result(configuration(label, caps=own), host_load=LOAD, runtime=runtime)
-        made["resources"] = {
-            role: each for role, each in made["resources"].items() if each["kind"] in own
+        target_caps = {
+            kind: cap for kind, cap in caps.items() if kind != "store" or label != "memory"
         }
-        documents.append(made)
+        document = result(configuration(label, caps=target_caps), host_load=LOAD, runtime=runtime)
+        document["resources"] = {
+            role: resource
+            for role, resource in document["resources"].items()
+            if resource["kind"] in target_caps
+        }
+        documents.append(document)
     return cpus_sentence(analysis_of_results(*documents).summaries)
 
 

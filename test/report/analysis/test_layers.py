@@ -34,7 +34,9 @@ def two_layers() -> list[Document]:
 
 
 def manifest_of(results: list[Document]) -> Document:
-    configurations = {each["configuration_hash"]: each["configuration"] for each in results}
+    configurations = {
+        document["configuration_hash"]: document["configuration"] for document in results
+    }
     return manifest(list(configurations.values()), len(FACTORS))
 
 
@@ -47,11 +49,11 @@ def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
         assert len({row.identity.layer for row in cell.summaries}) == 1
     winners = [ranking.winner for cell in analysis.cells for ranking in cell.rankings]
     assert [winner.identity.label for winner in winners if winner] == ["iovalkey", "ioredis@valkey"]
-    found = recommend(analysis)
-    server, limiter = found.lead.split(" Limiter layer: ")
+    recommendation = recommend(analysis)
+    server, limiter = recommendation.lead.split(" Limiter layer: ")
     assert server.startswith("Server layer: on this machine iovalkey is the fastest.")
     assert limiter.startswith("on this machine ioredis@valkey is the fastest.")
-    assert [line.text.split(" · ")[0] for line in found.lines] == names
+    assert [line.text.split(" · ")[0] for line in recommendation.lines] == names
     assert any("several layers (server and limiter)" in line.text for line in caveats_of(analysis))
 
 
@@ -131,7 +133,7 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     assert len(analysis.cells) == 2
     assert filter_values(analysis.summaries)["servers"] == ["1 server", "2 servers"]
     (table,) = result_tables(analysis.cells, [])
-    column = [each.name for each in table.columns].index("Servers")
+    column = [shown_column.name for shown_column in table.columns].index("Servers")
     assert [row.cells[column].text for row in table.rows] == ["1", "1", "2", "2"]
     assert "all servers together" in table.caption
     outcome = build(manifest_of(results), results)
@@ -204,7 +206,7 @@ def without_evidence() -> Document:
 
 def test_stores_that_give_less_evidence_have_rows(build: Build) -> None:
     results = [memcached(), without_evidence(), result(configuration("ioredis@valkey"))]
-    outcome = build(manifest([each["configuration"] for each in results], 1), results)
+    outcome = build(manifest([document["configuration"] for document in results], 1), results)
     assert outcome.code == 0, outcome.err
     rows = {row["Client"]: row for row in outcome.rows()}
     memory = {label: row["store_memory_bytes"] for label, row in rows.items()}

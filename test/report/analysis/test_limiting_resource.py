@@ -86,17 +86,17 @@ def test_every_form_of_the_report_has_it(build: Build) -> None:
 
 def test_a_limit_that_is_not_the_targets_own_makes_throughput_the_cost_of_all_roles() -> None:
     limited = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000)]
-    own = [
+    documents = [
         *runs_of("iovalkey", 6000, ("store CPU",)),
         *runs_of("valkey-glide", 5000, ("server loop",)),
     ]
-    found = sentence_of(*limited)
-    assert f"The host's CPU was the limit, so throughput is the {TOGETHER}." in found
-    assert TOGETHER not in sentence_of(*own)
+    text = sentence_of(*limited)
+    assert f"The host's CPU was the limit, so throughput is the {TOGETHER}." in text
+    assert TOGETHER not in sentence_of(*documents)
     # The rest of the sentence is the same: what was shown does not depend on it.
-    assert found.replace(
-        f" The host's CPU was the limit, so throughput is the {TOGETHER}.", ""
-    ) == (sentence_of(*own))
+    assert text.replace(f" The host's CPU was the limit, so throughput is the {TOGETHER}.", "") == (
+        sentence_of(*documents)
+    )
 
 
 @pytest.mark.parametrize(("limits", "said"), [(("none",), False), (("generator", "none"), True)])
@@ -132,11 +132,11 @@ def test_rows_that_alone_had_such_a_limit_are_named() -> None:
     ]
     (cell,) = cells(summaries_of(*documents))
     (ranking,) = cell.rankings
-    found = sentence(ranking)
-    assert found.count(TOGETHER) == 1
+    text = sentence(ranking)
+    assert text.count(TOGETHER) == 1
     assert (
-        "load generator" in found
-        and "valkey-glide" in found.split("load generator")[0].split(". ")[-1]
+        "load generator" in text
+        and "valkey-glide" in text.split("load generator")[0].split(". ")[-1]
     )
 
 

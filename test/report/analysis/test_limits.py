@@ -10,7 +10,7 @@ def _limits(**changes: int) -> dict[str, int]:
 
 
 def _rows(*limits: dict[str, int]):  # type: ignore[no-untyped-def]
-    return summaries_of(*(result(configuration("iovalkey", limits=each)) for each in limits))
+    return summaries_of(*(result(configuration("iovalkey", limits=limit)) for limit in limits))
 
 
 def test_cost_alone() -> None:

@@ -10,12 +10,12 @@ def test_same_as_scipy() -> None:
     x = [10.0, 10.0, 50.0, 50.0, 100.0, 100.0]
     y = [1500.0, 1490.0, 6800.0, 6900.0, 13500.0, 13100.0]
     line = least_squares(list(zip(x, y, strict=True)))
-    found = linregress(x, y)
-    reach = float(t.ppf(0.975, len(x) - 2)) * found.stderr
-    assert line.slope == pytest.approx(found.slope)
-    assert line.intercept == pytest.approx(found.intercept)
-    assert line.low == pytest.approx(found.slope - reach)
-    assert line.high == pytest.approx(found.slope + reach)
+    expected = linregress(x, y)
+    reach = float(t.ppf(0.975, len(x) - 2)) * expected.stderr
+    assert line.slope == pytest.approx(expected.slope)
+    assert line.intercept == pytest.approx(expected.intercept)
+    assert line.low == pytest.approx(expected.slope - reach)
+    assert line.high == pytest.approx(expected.slope + reach)
 
 
 def test_exact_points_have_an_interval_of_no_width() -> None:

@@ -93,8 +93,8 @@ def test_a_row_at_a_rate_has_the_median_p99_and_thresholds_judge_it(
 def test_no_two_figures_for_one_thing(build: Build) -> None:
     """Page, Markdown, CSV, JSON and the file for github-action-benchmark print one p99 and one CPU
     time."""
-    both = zip(P99S_MS, CPU_US, strict=True)
-    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
+    pairs = zip(P99S_MS, CPU_US, strict=True)
+    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(pairs, start=1)]
     arguments = ("--output-format", "all", "--csv", "long", "--images")
     outcome = build(*campaign(["iovalkey"], documents, "p99<15ms"), *arguments)
     (line,) = outcome.rows()
@@ -106,10 +106,10 @@ def test_no_two_figures_for_one_thing(build: Build) -> None:
         64.3,
         90.5,
     ]
-    figures = {each["metric"]: each for each in outcome.rows("figures.csv")}
+    figures = {entry["metric"]: entry for entry in outcome.rows("figures.csv")}
     assert (figures["p99"]["value"], figures["cpu_per_request"]["value"]) == (p99, cpu)
     smaller = json.loads(outcome.text("benchmark-smaller-is-better.json"))
-    assert {f"{each['value']:.3f}" for each in smaller} >= {p99, cpu}
+    assert {f"{entry['value']:.3f}" for entry in smaller} >= {p99, cpu}
     page, markdown = texts(outcome)
     assert markdown.count("50.6") >= 1 and "71.0 (64.3–90.5)" in markdown
     assert len(re.findall(r"\b50\.6\d*", page)) >= 3
@@ -120,8 +120,8 @@ def test_no_two_figures_for_one_thing(build: Build) -> None:
 
 
 def test_charts_draw_the_medians(build: Build) -> None:
-    both = zip(P99S_MS, CPU_US, strict=True)
-    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
+    pairs = zip(P99S_MS, CPU_US, strict=True)
+    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(pairs, start=1)]
     outcome = build(*campaign(["iovalkey"], documents))
     figures = data_of(read(outcome.page))["figures"]
     (bar,) = [trace for trace in figures["latency-at-rate"]["data"] if trace.get("name") == "p99"]
@@ -141,12 +141,14 @@ def test_charts_draw_the_medians(build: Build) -> None:
 def test_the_selected_run_of_an_open_loop_has_the_median_p99_and_the_originals_columns(
     build: Build,
 ) -> None:
-    both = zip(P99S_MS, CPU_US, strict=True)
-    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
+    pairs = zip(P99S_MS, CPU_US, strict=True)
+    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(pairs, start=1)]
     outcome = build(*campaign(["iovalkey"], documents))
     (line,) = outcome.rows()
     assert line["median_run"] == "1"
-    assert [each["run"] for each in outcome.rows("runs.csv") if each["median"] == "true"] == ["1"]
+    assert [
+        run_row["run"] for run_row in outcome.rows("runs.csv") if run_row["median"] == "true"
+    ] == ["1"]
     assert about(line["Latency_P99"], 50.6)
     # Its own late sends, and the median of all.
     assert line["sends_late"] == "3"
@@ -177,21 +179,21 @@ def test_the_originals_columns_are_of_one_run_and_ours_are_medians(build: Build)
 def test_equal_rows_print_equal_figures_whichever_run_is_selected(build: Build) -> None:
     """A copy had 64.3 and 86.4 µs beside each other, because another run of it was selected."""
     labels = ("iovalkey", "ioredis@valkey")
-    both = list(zip(P99S_MS, CPU_US, strict=True))
+    pairs = list(zip(P99S_MS, CPU_US, strict=True))
     documents = [
         at_a_rate(label, run, p99, cpu)
         for label, first in zip(labels, (0, 1), strict=True)
-        for run, (p99, cpu) in enumerate([*both[first:], *both[:first]], start=1)
+        for run, (p99, cpu) in enumerate([*pairs[first:], *pairs[:first]], start=1)
     ]
-    one, other = build(*campaign(labels, documents)).rows()
-    assert one["Latency_P99"] == other["Latency_P99"]
+    row, equal_row = build(*campaign(labels, documents)).rows()
+    assert row["Latency_P99"] == equal_row["Latency_P99"]
     names = (
         "latency_p50_ms",
         "latency_p99_ms",
         "server_cpu_us_per_request",
         "store_cpu_us_per_request",
     )
-    assert [one[name] for name in names] == [other[name] for name in names]
+    assert [row[name] for name in names] == [equal_row[name] for name in names]
 
 
 def test_a_percentile_with_too_few_samples_in_single_runs_comes_from_all_together(
@@ -282,8 +284,8 @@ def test_a_row_has_no_figures_where_a_middle_run_failed_its_load(spoiled: tuple[
     )
     assert not row.has_figures
     for figure in (throughput, p99, consumer_cpu):
-        found = row.figure_of(figure)
-        assert (found.value, found.bounds, found.spoiled) == (None, None, True)
+        summary = row.figure_of(figure)
+        assert (summary.value, summary.bounds, summary.spoiled) == (None, None, True)
     assert row.no_figures_reason == f"failed its load in {len(spoiled)} of {count} runs"
 
 
@@ -303,21 +305,21 @@ def p99_9_of(*documents: Document) -> FigureSummary:
 def test_a_run_of_which_bounds_are_known_moves_the_median_by_order_alone() -> None:
     # One run without an upper bound, above all others: the median is the middle one of the others'
     # figures.
-    found = p99_9_of(
+    summary = p99_9_of(
         bounded(1, 10), bounded(2, 20), bounded(3, 30), bounded(4, 40, lost=40), bounded(5, 25)
     )
-    assert found.bounds is None
-    assert found.value == pytest.approx(25, rel=2e-3)
-    assert found.range is None
+    assert summary.bounds is None
+    assert summary.value == pytest.approx(25, rel=2e-3)
+    assert summary.range is None
 
 
 def test_the_bounds_of_a_median_are_the_medians_of_the_bounds() -> None:
     documents = [bounded(1, 10), bounded(2, 20), bounded(3, 30, lost=40)]
-    found = p99_9_of(*documents)
+    summary = p99_9_of(*documents)
     # 20 is the median of the lower bounds 10, 20, 9,000, and of the upper ones 10, 20, unlimited.
-    assert found.value == pytest.approx(20, rel=2e-3)
-    found = p99_9_of(*documents, bounded(4, 40, lost=40), bounded(5, 50, lost=40))
-    assert found.value is None
-    assert isinstance(found.bounds, Bounds) and found.bounds.high is None
-    assert found.bounds.low == pytest.approx(9_000, rel=2e-3)
-    assert found.text(lambda value: f"{value:.0f}").startswith("> 9")
+    assert summary.value == pytest.approx(20, rel=2e-3)
+    summary = p99_9_of(*documents, bounded(4, 40, lost=40), bounded(5, 50, lost=40))
+    assert summary.value is None
+    assert isinstance(summary.bounds, Bounds) and summary.bounds.high is None
+    assert summary.bounds.low == pytest.approx(9_000, rel=2e-3)
+    assert summary.text(lambda value: f"{value:.0f}").startswith("> 9")

@@ -23,9 +23,9 @@ def memory_of(*results: Document) -> tuple[KeyMemory, ...]:
 
 
 def test_the_counter_of_the_store_comes_first_and_resident_memory_beside_it() -> None:
-    asked = [(keys, run) for keys in (100, 200, 300) for run in (1, 2)]
+    keys_and_runs = [(keys, run) for keys in (100, 200, 300) for run in (1, 2)]
     (row,) = memory_of(
-        *(run_of(keys, 500 + 130 * keys, run, resident=150 * keys) for keys, run in asked)
+        *(run_of(keys, 500 + 130 * keys, run, resident=150 * keys) for keys, run in keys_and_runs)
     )
     counter, resident = row.slopes
     assert (counter.source, resident.source) == ("store", "store_resident")
@@ -66,8 +66,8 @@ def test_a_service_has_its_resident_memory_beside_the_counter_of_the_store() -> 
 def test_figures_of_different_kinds_are_never_in_one_column_or_enumeration() -> None:
     rows = memory_of(
         *(
-            run_of(keys, each * keys, label=label, resident=200 * keys)
-            for label, each in (("iovalkey", 130), ("memcached", 90))
+            run_of(keys, bytes_per_key * keys, label=label, resident=200 * keys)
+            for label, bytes_per_key in (("iovalkey", 130), ("memcached", 90))
             for keys in (100, 200)
         ),
         *(
@@ -178,8 +178,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_answer_of_a_memory_campaign_is_what_a_key_takes_and_no_throughput() -> None:
     runs = [
-        run_of(keys, each * keys, label=label)
-        for label, each in (("iovalkey", 130), ("memory", 45))
+        run_of(keys, bytes_per_key * keys, label=label)
+        for label, bytes_per_key in (("iovalkey", 130), ("memory", 45))
         for keys in (100, 200)
     ]
     assert recommend(analysis_of_results(*runs)).lead == (

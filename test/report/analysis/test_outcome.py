@@ -54,7 +54,7 @@ def test_a_row_that_typically_failed_has_no_figures_and_says_so(build: Build) ->
     Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(
         document
     )
-    row = next(each for each in document["configurations"] if each["label"] == "iovalkey")
+    row = next(entry for entry in document["configurations"] if entry["label"] == "iovalkey")
     assert row["requests_per_second"] is None
     assert row["hole"] == "failed its load in 9 of 10 runs"
     assert (row["valid_runs"], row["served_runs"], row["spoiled_runs"]) == (10, 1, 9)
@@ -64,7 +64,7 @@ def test_a_row_that_typically_failed_has_no_figures_and_says_so(build: Build) ->
         "slower",
         None,
     ]
-    judged = {each["label"]: each for each in document["thresholds"]}
+    judged = {entry["label"]: entry for entry in document["thresholds"]}
     assert judged["iovalkey"]["status"] == "missed"
     assert judged["iovalkey"]["value_text"] == "failed its load in 9 of 10 runs"
 
@@ -123,7 +123,7 @@ def test_latencies_that_hide_what_failed_are_refused(build: Build) -> None:
         timed_out_us={1_000_000: 30},
     )
     bounds = stalls["latency"]["bounds"]
-    without_max = {name: each for name, each in bounds.items() if name != "max"}
+    without_max = {name: ends for name, ends in bounds.items() if name != "max"}
     for change, field in (
         ({"p99_9": 1.0}, "$.latency.bounds.p99_9"),
         ({"p50": None}, "$.latency.bounds.p50"),
@@ -191,10 +191,10 @@ def test_pictures_and_benchmark_files_keep_a_target_that_failed(build: Build) ->
         text = (folder / "images" / f"{picture}-cell1.svg").read_text()
         assert "failed 3 of 10" in text and "failed its load in 9 of 10 runs" in text
     entries = json.loads((folder / "benchmark-bigger-is-better.json").read_text())
-    found = {each["name"].partition(" ")[0]: each for each in entries}
-    assert [found[label]["value"] for label in labels] == [5998.5, 0, 6000.5]
-    assert "range" not in found["ioredis@valkey"]
-    assert "failed its load in 9 of 10 runs" in found["ioredis@valkey"]["extra"]
+    entry_by_label = {entry["name"].partition(" ")[0]: entry for entry in entries}
+    assert [entry_by_label[label]["value"] for label in labels] == [5998.5, 0, 6000.5]
+    assert "range" not in entry_by_label["ioredis@valkey"]
+    assert "failed its load in 9 of 10 runs" in entry_by_label["ioredis@valkey"]["extra"]
 
 
 def test_page_names_what_is_in_no_chart_and_filters_by_outcome(build: Build) -> None:

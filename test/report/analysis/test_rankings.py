@@ -178,8 +178,8 @@ def test_other_topology_workload_traffic_load_or_limits_is_another_cell() -> Non
         configuration("iovalkey", limits={"points": 10, "window_s": 1, "block_s": 0}),
         configuration("iovalkey", caps={"server": {"cpus": 1}}),
     ]
-    assert len({hash_of(each) for each in [base, *others]}) == 9
-    assert len(cells_of(*(result(each) for each in [base, *others]))) == 9
+    assert len({hash_of(configured) for configured in [base, *others]}) == 9
+    assert len(cells_of(*(result(configured) for configured in [base, *others]))) == 9
 
 
 def test_caps_of_a_service_tell_no_rows_apart_that_have_none() -> None:

@@ -83,7 +83,7 @@ def test_the_copy_is_a_control_that_gates_no_difference_unless_told_apart() -> N
 def test_the_copies_of_a_campaign_are_one_family() -> None:
     """Each alone, seven pairs in one direction are told apart; of four copies together none is."""
     rng = np.random.default_rng(1)
-    both = [
+    campaigns = [
         summarize(
             campaign(slots, throughputs(rng, slots, calm, 0.001, {COPY: 1.05}), REFERENCE, traffic)
         )
@@ -92,13 +92,13 @@ def test_the_copies_of_a_campaign_are_one_family() -> None:
     ]
     together = [
         replace(row, id=f"{n}{row.id}", by_turns=True)
-        for n, part in enumerate(both)
+        for n, part in enumerate(campaigns)
         for row in part
     ]
     alone = [row for row in together if row.id.startswith("0")]
-    for rows_, told in ((alone, True), (together, False)):
-        found = resolutions(rows_).values()
-        assert {each.told_apart for each in found} == {told}
+    for rows_, is_told_apart in ((alone, True), (together, False)):
+        copies = resolutions(rows_).values()
+        assert {resolution.told_apart for resolution in copies} == {is_told_apart}
 
 
 def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
@@ -121,23 +121,23 @@ def in_rounds(previous: bool = False) -> tuple[Document, list[Document]]:
     """Ten rounds, in a document of version 2 after one that does not count; the fast one is
     faster."""
     configurations = [configuration(label) for label in (REFERENCE, FAST, COPY)]
-    rates = dict(zip((hash_of(each) for each in configurations), (2000, 2200, 2002), strict=True))
+    rates = dict(zip((hash_of(entry) for entry in configurations), (2000, 2200, 2002), strict=True))
     document = manifest(configurations, ROUNDS)
     document["plan"]["references"] = [hash_of(configurations[0])]
     runs = []
     results = []
     for number in range(0 if previous else 1, ROUNDS + 1):
-        for each in configurations:
-            key = hash_of(each)
+        for entry in configurations:
+            key = hash_of(entry)
             file = f"{key}_run{number}.json"
             run = {"configuration_hash": key, "run": number, "round": number, "file": file}
             runs.append(run | ({"block": 1} if previous else {}))
             rate = rates[key] // (3 if number == 0 else 1) + 4 * (number % 3)
-            results.append(result(each, number, rate))
+            results.append(result(entry, number, rate))
     document["plan"]["runs"] = runs
     if previous:
-        for each in (document, document["plan"], *results):
-            each["schema_version"] = 2
+        for entry in (document, document["plan"], *results):
+            entry["schema_version"] = 2
     return document, results
 
 
@@ -148,12 +148,12 @@ def table_rows(text: str, label: str) -> list[str]:
 def test_the_report_of_such_a_campaign(build: Build) -> None:
     outcome = build(*in_rounds(previous=True))
     assert outcome.code == 0, outcome.err
-    told = outcome.summary
-    (conclusion,) = told["conclusions"]
+    summary = outcome.summary
+    (conclusion,) = summary["conclusions"]
     assert (conclusion["reference"], conclusion["winner"]) == (REFERENCE, FAST)
     assert conclusion["resolution"]["copy"] == COPY
     assert "iovalkey+copy is iovalkey once more and had 1.00×" in conclusion["sentence"]
-    by_label: dict[str, Any] = {row["label"]: row for row in told["configurations"]}
+    by_label: dict[str, Any] = {row["label"]: row for row in summary["configurations"]}
     assert by_label[COPY]["control"] is True
     counted = {
         (row["runs"], row["runs_set_aside"], row["missing_runs"]) for row in by_label.values()
@@ -180,7 +180,7 @@ def test_a_plan_without_rounds_is_compared_unpaired(build: Build) -> None:
     outcome = build(document, results)
     (conclusion,) = outcome.summary["conclusions"]
     assert conclusion["reference"] is None
-    assert [each["pairs"] for each in conclusion["comparisons"]] == [None]
+    assert [comparison["pairs"] for comparison in conclusion["comparisons"]] == [None]
 
 
 def test_what_was_set_aside_is_kept_in_a_baseline(
@@ -211,8 +211,8 @@ def test_rounds_that_were_measured_again_are_listed_and_in_no_figure(build: Buil
         "in no figure: its round was interrupted" in outcome.page
         and aborted["started_at"] in outcome.page
     )
-    told = outcome.summary["configurations"]
-    assert sorted((row["runs"], row["runs_set_aside"]) for row in told) == [
+    configurations = outcome.summary["configurations"]
+    assert sorted((row["runs"], row["runs_set_aside"]) for row in configurations) == [
         (10, 0),
         (10, 0),
         (10, 1),

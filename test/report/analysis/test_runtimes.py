@@ -82,5 +82,5 @@ def test_filters_offer_what_differs_and_sort_numbers_as_numbers() -> None:
     loads = [
         configuration(load={"model": "closed", "connections": number}) for number in (1000, 50, 200)
     ]
-    values = filter_values(summaries_of(*(result(each) for each in loads)))
+    values = filter_values(summaries_of(*(result(configured) for configured in loads)))
     assert values == {"load": ["50 connections", "200 connections", "1,000 connections"]}

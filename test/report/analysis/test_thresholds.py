@@ -25,7 +25,8 @@ def outcomes(
     assert outcome.code == 0
     judged = json.loads(outcome.out)["thresholds"]
     return {
-        f"{each['label']} {each['threshold']}": (each["value"], each["status"]) for each in judged
+        f"{entry['label']} {entry['threshold']}": (entry["value"], entry["status"])
+        for entry in judged
     }
 
 
@@ -56,8 +57,8 @@ def test_errors_are_those_of_all_runs(build: Build) -> None:
     failing["counts"]["sent"] += 120
     failing["totalErrors"] = 100
     runs = [failing, result(configuration(), 2, 2000), result(configuration(), 3, 4000)]
-    asked = threshold("errors<0.1%", "errors", "<", 0.001)
-    [(value, status)] = outcomes(build, runs, asked).values()
+    errors = threshold("errors<0.1%", "errors", "<", 0.001)
+    [(value, status)] = outcomes(build, runs, errors).values()
     assert value == pytest.approx(100 / (120 + 5 * 7000))
     assert status == "missed"
 
@@ -66,11 +67,11 @@ def test_a_reference_that_nobody_asked_for_is_not_judged(build: Build) -> None:
     configured = [configuration("iovalkey"), configuration("ioredis@valkey")]
     manifested = manifest(configured, 1, thresholds=[threshold("p99<1ms", "p99", "<", 1)])
     manifested["plan"] |= {"references": [hash_of(configured[1])], "reference_added": True}
-    outcome = build(manifested, [result(each) for each in configured], "--summary-json")
-    assert [each["label"] for each in json.loads(outcome.out)["thresholds"]] == ["iovalkey"]
+    outcome = build(manifested, [result(entry) for entry in configured], "--summary-json")
+    assert [entry["label"] for entry in json.loads(outcome.out)["thresholds"]] == ["iovalkey"]
 
 
 def test_controls_are_not_judged_and_a_missing_figure_misses(build: Build) -> None:
-    asked = threshold("p99<10ms", "p99", "<", 10)
+    p99 = threshold("p99<10ms", "p99", "<", 10)
     runs = [result(configuration("none")), failed_result(configuration("ioredis"), 1)]
-    assert outcomes(build, runs, asked) == {"ioredis p99<10ms": (None, "no figure")}
+    assert outcomes(build, runs, p99) == {"ioredis p99<10ms": (None, "no figure")}

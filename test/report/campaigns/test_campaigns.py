@@ -41,8 +41,10 @@ class Written:
 
     def section(self, number: int) -> str:
         """Of compare.html."""
-        found = re.findall(r'<section id="group.*?</section>', self.text("compare.html"), re.DOTALL)
-        return str(found[number - 1])
+        sections = re.findall(
+            r'<section id="group.*?</section>', self.text("compare.html"), re.DOTALL
+        )
+        return str(sections[number - 1])
 
 
 @pytest.fixture

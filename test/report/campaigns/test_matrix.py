@@ -67,10 +67,10 @@ def audit_of(
             Target(
                 asked or label, label, "ioredis", "redis", topology, "upstash-fixed", [], "library"
             ),
-            found,
+            finding,
             0,
         )
-        for label, found in findings.items()
+        for label, finding in findings.items()
     ]
     rest: Any = (audited, [], AuditCounts(1, 2, 0, 0, 0, 0))
     head: Any = (
@@ -96,8 +96,8 @@ def rows_of(matrix: Matrix) -> dict[str, dict[str, str]]:
 
 def test_a_cell_is_what_the_newest_campaign_found_and_a_ratio_is_within_one() -> None:
     matrix = Matrix()
-    both = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]
-    matrix.add_campaign(analysis_of_results(*both), source(2))
+    results = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]
+    matrix.add_campaign(analysis_of_results(*results), source(2))
     matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 9000)), source(1))
     rows = rows_of(matrix)
     condition = "light · realistic · 50 connections"
@@ -202,9 +202,9 @@ def test_a_campaign_without_runs_is_not_listed(tmp_path: Path) -> None:
 
 def test_where_two_machines_disagree_the_hint_names_both() -> None:
     matrix = Matrix()
-    one = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]
+    results = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]
     other = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5400)]
-    matrix.add_campaign(analysis_of_results(*one), source(1, "CPU A"))
+    matrix.add_campaign(analysis_of_results(*results), source(1, "CPU A"))
     matrix.add_campaign(analysis_of_results(*other), source(2, "CPU B"))
     (table,) = view_of(matrix).section.tables
     names = [column.name for column in table.columns]
@@ -224,7 +224,7 @@ def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> No
         "iovalkey+in-memory-block": 8000,
     }
     rows = [configuration(label) for label in rates]
-    documents = [each for label, rate in rates.items() for each in runs_of(label, rate)]
+    documents = [document for label, rate in rates.items() for document in runs_of(label, rate)]
     write_campaign(results, manifest(rows, 5), documents)
     assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
     reader = read((tmp_path / "site" / CAMPAIGNS).read_text("utf-8"))

@@ -66,10 +66,10 @@ def cache(package: Path) -> Path:
     assert call(package, folder, "--find").stdout == ""
     assert not folder.exists()
     with ThreadPoolExecutor() as pool:
-        both = list(pool.map(lambda _: call(package, folder), range(2)))
-    assert [done.returncode for done in both] == [0, 0], both
-    assert both[0].stdout == both[1].stdout
-    assert sorted(len(done.stderr.splitlines()) for done in both) == [0, 1]
+        outcomes = list(pool.map(lambda _: call(package, folder), range(2)))
+    assert [done.returncode for done in outcomes] == [0, 0], outcomes
+    assert outcomes[0].stdout == outcomes[1].stdout
+    assert sorted(len(done.stderr.splitlines()) for done in outcomes) == [0, 1]
     return folder
 
 

@@ -62,12 +62,12 @@ def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
     for node in ("store-1", "store-2"):
         disturbed["resources"][node] = {**disturbed["resources"]["store-1"], "run_delay_us": 500}
     outcome = build(manifest([configuration()], runs=2), [result(configuration(), 1), disturbed])
-    silent, told = outcome.rows("runs.csv")
+    silent, described = outcome.rows("runs.csv")
     names = [
         "foreign_cpu_percent",
         *(f"{role}_run_delay_us" for role in ("server", "store", "generator")),
     ]
-    assert [told[name] for name in names] == ["88.2", "1234", "1000", ""]
+    assert [described[name] for name in names] == ["88.2", "1234", "1000", ""]
     assert [silent[name] for name in names] == ["", "", "", ""]
 
 
@@ -134,17 +134,21 @@ def test_markdown_stays_small_whatever_comes(build: Build) -> None:
         for number in range(1, 401)
     ]
     text = markdown(
-        build, manifest(many, 1), [result(each) for each in many], "--output-format", "md"
+        build,
+        manifest(many, 1),
+        [result(configured) for configured in many],
+        "--output-format",
+        "md",
     )
     assert len(text.encode()) <= MAX_BYTES
     assert text.endswith("More was left out here: summary.csv and runs.csv hold every row.\n")
 
 
 def test_action_benchmark_files_have_what_it_reads(build: Build) -> None:
-    one = configuration("iovalkey")
+    configured = configuration("iovalkey")
     failing = configuration("ioredis")
-    runs = [result(one, 1, 1000), result(one, 2, 3000), failed_result(failing, 1)]
-    folder = build(manifest([one, failing], 2), runs).folder / "report"
+    runs = [result(configured, 1, 1000), result(configured, 2, 3000), failed_result(failing, 1)]
+    folder = build(manifest([configured, failing], 2), runs).folder / "report"
     bigger = json.loads((folder / "benchmark-bigger-is-better.json").read_text(encoding="utf-8"))
     smaller = json.loads((folder / "benchmark-smaller-is-better.json").read_text(encoding="utf-8"))
     # The median of two is their mean.
@@ -166,9 +170,12 @@ def test_action_benchmark_files_have_what_it_reads(build: Build) -> None:
 
 
 def test_rows_of_one_name_are_told_apart(build: Build) -> None:
-    one = configuration()
+    configured = configuration()
     other = configuration(limits={"points": 7, "window_s": 60, "block_s": 0})
-    folder = build(manifest([one, other], 1), [result(one), result(other)]).folder / "report"
+    folder = (
+        build(manifest([configured, other], 1), [result(configured), result(other)]).folder
+        / "report"
+    )
     names = [
         entry["name"]
         for entry in json.loads((folder / "benchmark-bigger-is-better.json").read_text())
@@ -177,10 +184,12 @@ def test_rows_of_one_name_are_told_apart(build: Build) -> None:
 
 
 def test_images_are_whole_svg_files(build: Build) -> None:
-    one = configuration("iovalkey")
+    configured = configuration("iovalkey")
     failing = configuration("valkey-glide")
     outcome = build(
-        manifest([one, failing], 1), [result(one), failed_result(failing, 1)], "--images"
+        manifest([configured, failing], 1),
+        [result(configured), failed_result(failing, 1)],
+        "--images",
     )
     folder = outcome.folder / "report" / "images"
     assert sorted(path.name for path in folder.iterdir()) == [

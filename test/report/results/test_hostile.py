@@ -51,8 +51,8 @@ def poisoned_campaign(text: str) -> tuple[Document, list[Document]]:
     return (
         {**poisoned({**described, "plan": {}}, text), "plan": described["plan"]},
         [
-            {**poisoned({**each, "configuration": {}}, text), "configuration": configured}
-            for each in (measured, failed)
+            {**poisoned({**document, "configuration": {}}, text), "configuration": configured}
+            for document in (measured, failed)
         ],
     )
 

@@ -243,7 +243,9 @@ def test_the_records_admit_what_the_schemas_admit() -> None:
     for _ in range(300):
         changed, described, results = hostile.next()
         documents = {"manifest": described, "result": results[0]}
-        for name, text in {name: json.dumps(each) for name, each in documents.items()}.items():
+        for name, text in {
+            name: json.dumps(document_) for name, document_ in documents.items()
+        }.items():
             try:
                 document = parse_json(text.encode())
             except FieldError:

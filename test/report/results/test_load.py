@@ -43,13 +43,13 @@ def campaign(tmp_path: Path) -> Campaign:
 
 
 def test_seconds_stay_of_the_selected_run_alone(campaign: Campaign) -> None:
-    kept = {run.run: len(run.measured.seconds) for run in campaign.runs if run.measured}
-    assert kept == {1: 0, 2: 0, 3: 20}
+    seconds_by_run = {run.run: len(run.measured.seconds) for run in campaign.runs if run.measured}
+    assert seconds_by_run == {1: 0, 2: 0, 3: 20}
 
 
 def test_warm_up_is_judged_from_all_runs(campaign: Campaign) -> None:
     answers = [list(run.measured.answers_each_slice) for run in campaign.runs if run.measured]
-    assert [len(each) for each in answers] == [200, 200, 200]
+    assert [len(slices) for slices in answers] == [200, 200, 200]
     assert answers[0][:2] == [50, 51]
     (summary,) = summarize(campaign)
     assert any("The first 4.2 s" in text for text in summary.warnings)
@@ -74,9 +74,9 @@ def test_series_beyond_the_limit_are_left_out_and_said(
         run.update(
             {name: fresh[name] for name in ("configuration", "configuration_hash", "consumers")}
         )
-    found = load_campaign(write_campaign(tmp_path / "many", None, runs))
-    assert [len(run.measured.seconds) for run in found.runs if run.measured] == [20, 0, 0]
-    assert campaign_notices(found) == (
+    campaign = load_campaign(write_campaign(tmp_path / "many", None, runs))
+    assert [len(run.measured.seconds) for run in campaign.runs if run.measured] == [20, 0, 0]
+    assert campaign_notices(campaign) == (
         "The per-second series of 2 selected runs are left out: there are too many to show.",
     )
 
@@ -88,12 +88,12 @@ def test_readings_of_roles_count_as_seconds_do(
     document["resources"]["store-1"]["samples"] = [
         {"t_s": second, "cpu_percent": 10, "resident_bytes": 1} for second in (1, 2, 3)
     ]
-    kept = []
+    series = []
     for most in (23, 22):
         monkeypatch.setattr(load, "MAX_SERIES_READINGS", most)
         (run,) = load_campaign(write_campaign(tmp_path / f"most{most}", None, [document])).runs
-        kept.append(run.measured and (len(run.measured.seconds), list(run.measured.usage)))
-    assert kept == [(20, ["store"]), (0, [])]
+        series.append(run.measured and (len(run.measured.seconds), list(run.measured.usage)))
+    assert series == [(20, ["store"]), (0, [])]
 
 
 def test_reading_for_a_comparison_keeps_no_seconds(tmp_path: Path) -> None:

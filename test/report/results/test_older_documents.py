@@ -38,29 +38,29 @@ def _without_facts(configured: Document) -> Document:
 
 def as_version_3(document: Document) -> Document:
     """A result as version 3 had it."""
-    found: Document = json.loads(json.dumps(document))
-    found["schema_version"] = 3
+    older: Document = json.loads(json.dumps(document))
+    older["schema_version"] = 3
     for name in ("load_text", "latency_curve_ms"):
-        found.pop(name, None)
-    if "configuration" in found:
-        found["configuration"] = _without_facts(found["configuration"])
-    for figures in found.get("fault_figures", {}).get("faults", ()):
+        older.pop(name, None)
+    if "configuration" in older:
+        older["configuration"] = _without_facts(older["configuration"])
+    for figures in older.get("fault_figures", {}).get("faults", ()):
         figures.pop("served_again_s", None)
-    return found
+    return older
 
 
 def manifest_of_version_3(*configured: Document) -> Document:
-    found = manifest(configured)
-    plan = found["plan"]
+    older = manifest(configured)
+    plan = older["plan"]
     plan["configurations"] = [
-        {"hash": planned(each)["hash"], "configuration": _without_facts(each)}
-        for each in configured
+        {"hash": planned(entry)["hash"], "configuration": _without_facts(entry)}
+        for entry in configured
     ]
-    plan["schema_version"] = found["schema_version"] = 3
-    found["machine"]["machine_id"] = "0" * 16
+    plan["schema_version"] = older["schema_version"] = 3
+    older["machine"]["machine_id"] = "0" * 16
     facts = machine("node1")
-    found["machines"] = [{**facts, "facts": {**facts["facts"], "machine_id": "1" * 16}}]
-    return found
+    older["machines"] = [{**facts, "facts": {**facts["facts"], "machine_id": "1" * 16}}]
+    return older
 
 
 @pytest.mark.parametrize("label", list(fixture("targets")))
@@ -74,10 +74,10 @@ def test_version_3_gets_what_a_result_states_today(label: str) -> None:
 )
 @pytest.mark.parametrize("layer", ["server", "limiter"])
 def test_loads_get_their_words(layer: str, load: Document) -> None:
-    found = converted(as_version_3(result(configuration(layer=layer, load=load))))["load_text"]
-    one = "1 at a time" if layer == "limiter" else "1 connection"
+    text = converted(as_version_3(result(configuration(layer=layer, load=load))))["load_text"]
+    single = "1 at a time" if layer == "limiter" else "1 connection"
     many = "200 at a time" if layer == "limiter" else "200 connections"
-    assert found == (one if load["model"] == "closed" else f"1,000,000/s constant, up to {many}")
+    assert text == (single if load["model"] == "closed" else f"1,000,000/s constant, up to {many}")
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,10 @@ def test_faults_get_when_requests_were_served_again_from_the_timeline() -> None:
 
 def test_manifests_of_version_3_get_words_and_facts_and_lose_ids_of_machines() -> None:
     configured = configuration("iovalkey+copy+same-script")
-    found = converted(manifest_of_version_3(configured))
-    assert found["plan"]["configurations"] == [planned(configured)]
-    assert "machine_id" not in found["machine"]
-    assert "machine_id" not in found["machines"][0]["facts"]
+    present = converted(manifest_of_version_3(configured))
+    assert present["plan"]["configurations"] == [planned(configured)]
+    assert "machine_id" not in present["machine"]
+    assert "machine_id" not in present["machines"][0]["facts"]
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])
@@ -141,23 +141,25 @@ def _version_2(document: Document) -> Document:
 
 
 def _manifest_of_version_2(*configured: Document) -> Document:
-    found = manifest_of_version_3(*configured)
-    found["schema_version"] = found["plan"]["schema_version"] = 2
-    found["host_speed"] = {"version": 1, "clock": "cpu time"}
-    found["machines"][0]["host_speed"] = found["host_speed"]
-    runs = found["plan"]["runs"]
-    found["plan"]["runs"] = [
+    older = manifest_of_version_3(*configured)
+    older["schema_version"] = older["plan"]["schema_version"] = 2
+    older["host_speed"] = {"version": 1, "clock": "cpu time"}
+    older["machines"][0]["host_speed"] = older["host_speed"]
+    runs = older["plan"]["runs"]
+    older["plan"]["runs"] = [
         {**runs[0], "run": 0},
         *({**run, "round": 1, "block": 2} for run in runs),
     ]
-    return found
+    return older
 
 
 def test_campaigns_of_version_2_are_reported_without_the_runs_that_never_counted(
     build: Build,
 ) -> None:
     first = {**_version_2(result(configuration())), "run": 0}
-    assert [never_counted(each) for each in (first, _version_2(result(configuration())))] == [
+    assert [
+        never_counted(document) for document in (first, _version_2(result(configuration())))
+    ] == [
         True,
         False,
     ]
@@ -198,7 +200,7 @@ def test_no_damage_stops_a_conversion() -> None:
     documents = (as_version_3(faulted()), _version_2(result(configuration())))
     manifests = (_manifest_of_version_2(configuration()), manifest_of_version_3(configuration()))
     # The histograms are left alone: they are the same damage over and over, and slow.
-    for document in (*({**each, "generators": []} for each in documents), *manifests):
+    for document in (*({**entry, "generators": []} for entry in documents), *manifests):
         for damaged in _damaged(document):
             if damaged["schema"] == document["schema"] and damaged["schema_version"] in (2, 3):
                 assert converted(damaged)["schema_version"] == SCHEMA_VERSION

@@ -60,8 +60,8 @@ def test_proof_is_over_all_runs_of_a_configuration(build: Build) -> None:
     table = script_calls(summaries_of(*results, result(configuration("none"))))
     assert table
     (row,) = table.rows
-    seen = ["2 of 3", "eval 1,500; evalsha 1", f"EVAL {REDIS_SHA1}"]
-    assert [cell.text for cell in row.cells[-3:]] == seen
+    texts = ["2 of 3", "eval 1,500; evalsha 1", f"EVAL {REDIS_SHA1}"]
+    assert [cell.text for cell in row.cells[-3:]] == texts
     assert "eval 1,500; evalsha 1" in build(None, results).page
     table = script_calls(summaries_of(lost))
     assert table

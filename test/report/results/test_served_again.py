@@ -87,8 +87,10 @@ def figures(place: int) -> FaultFiguresFault:
     ],
 )
 def test_served_again(parts: Slices, lasts_s: float, expected: float | None) -> None:
-    found = served_again_s(timeline([(10, SERVED), *parts]), [fault(10, 10 + lasts_s)], figures(0))
-    assert found == expected
+    seconds = served_again_s(
+        timeline([(10, SERVED), *parts]), [fault(10, 10 + lasts_s)], figures(0)
+    )
+    assert seconds == expected
 
 
 def test_each_of_several_faults_is_followed_to_the_next_one() -> None:

@@ -134,9 +134,11 @@ def test_one_run_twice_is_refused(build: Build) -> None:
 
 
 def test_one_hash_for_two_configurations_is_refused(build: Build) -> None:
-    one = result(configuration(), 1)
+    document = result(configuration(), 1)
     other = result(configuration("ioredis"), 2)
-    outcome = build(None, [one, {**other, "configuration_hash": one["configuration_hash"]}])
+    outcome = build(
+        None, [document, {**other, "configuration_hash": document["configuration_hash"]}]
+    )
     assert outcome.code == 2
     assert (
         "01_run2.json: $.configuration differs from that of the same hash in 00_run1.json"

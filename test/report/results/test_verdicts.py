@@ -69,7 +69,7 @@ def test_a_folder_of_results_is_read_with_the_verdicts_beside_them(tmp_path: Pat
     assert first.record.limited_by is None
     # What no result holds is not checked of any, with and without a change.
     unchecked = [run.record.verdict.not_checked for run in campaign.runs]
-    assert [[each.rule for each in rules or ()] for rules in unchecked] == [["M36"], ["M36"], []]
+    assert [[rule.rule for rule in rules or ()] for rules in unchecked] == [["M36"], ["M36"], []]
     assert campaign.judged_again
 
 

@@ -9,16 +9,16 @@ STEP = [100.0, 101.0, 99.0, 100.5, 99.5, 90.0, 91.0, 89.0, 90.5, 89.5]
 
 
 def test_a_step_is_found_where_it_is() -> None:
-    (found,) = change_points(STEP)
-    assert (found.index, found.before, found.after) == (5, 100, 90)
+    (change,) = change_points(STEP)
+    assert (change.index, change.before, change.after) == (5, 100, 90)
 
 
 def test_p_of_a_perfect_step_is_that_of_all_orders() -> None:
     # Of the C(10, 5) = 252 ways to choose the lower half, 2 separate the halves at the fifth cut; K
     # = 25 is reached at no other cut without that. 2/252 = 0.0079.
-    (found,) = change_points(STEP)
-    assert found.p == pytest.approx(2 / 252, abs=0.003)
-    assert smallest_p(10) == pytest.approx(found.p)
+    (change,) = change_points(STEP)
+    assert change.p == pytest.approx(2 / 252, abs=0.003)
+    assert smallest_p(10) == pytest.approx(change.p)
 
 
 def test_a_step_of_two_percent_or_less_is_not_told() -> None:
@@ -27,7 +27,7 @@ def test_a_step_of_two_percent_or_less_is_not_told() -> None:
 
 def test_two_steps_are_found() -> None:
     low, high, middle = ([start + n / 10 for n in range(10)] for start in (80.0, 100.0, 90.0))
-    assert [found.index for found in change_points([*low, *high, *middle])] == [10, 20]
+    assert [change.index for change in change_points([*low, *high, *middle])] == [10, 20]
 
 
 def test_few_figures_show_nothing() -> None:
@@ -53,5 +53,8 @@ def test_a_step_of_three_deviations_is_found_nearly_always() -> None:
     draw = np.random.default_rng(8)
     series = draw.normal(100, 2, (100, 16))
     series[:, 8:] -= 6
-    found = [change_points(list(row)) for row in series]
-    assert sum(len(each) == 1 and abs(each[0].index - 8) <= 1 for each in found) >= 85
+    changes_by_series = [change_points(list(row)) for row in series]
+    assert (
+        sum(len(changes) == 1 and abs(changes[0].index - 8) <= 1 for changes in changes_by_series)
+        >= 85
+    )

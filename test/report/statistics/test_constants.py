@@ -10,11 +10,11 @@ from report.statistics.ratio import ALPHA
 
 
 def test_the_smallest_p_of_a_plan_is_that_of_the_exact_tests() -> None:
-    said = CONSTANTS["smallest_p"]
-    counts = range(1, 1 + len(said["paired"]))
+    constants = CONSTANTS["smallest_p"]
+    counts = range(1, 1 + len(constants["paired"]))
 
-    assert said["paired"] == pytest.approx([smallest_p(count, None) for count in counts])
-    assert said["unpaired"] == pytest.approx([smallest_p(count, count) for count in counts])
+    assert constants["paired"] == pytest.approx([smallest_p(count, None) for count in counts])
+    assert constants["unpaired"] == pytest.approx([smallest_p(count, count) for count in counts])
 
 
 def test_the_smallest_numbers_of_runs_are_those_that_a_test_can_use() -> None:

@@ -39,43 +39,45 @@ def compare_family(
     ],
 )
 def test_decisions(factor: float, higher_is_better: bool, status: str) -> None:
-    found = compare_runs(times(factor), STEADY, higher_is_better=higher_is_better)
-    assert found.status == status
-    assert found.ratio == pytest.approx(factor)
-    assert (found.reason == "") == (status != "not decided")
+    comparison = compare_runs(times(factor), STEADY, higher_is_better=higher_is_better)
+    assert comparison.status == status
+    assert comparison.ratio == pytest.approx(factor)
+    assert (comparison.reason == "") == (status != "not decided")
 
 
 def test_a_difference_below_the_floor_is_none_however_significant() -> None:
     very = [1000.0, 1001, 1002, 1003, 1004]
-    found = compare_runs(times(1.015, very), very)
-    assert found.p == pytest.approx(2 / 252)
-    assert found.status == "no difference"
+    comparison = compare_runs(times(1.015, very), very)
+    assert comparison.p == pytest.approx(2 / 252)
+    assert comparison.status == "no difference"
     assert compare_runs(times(1.015, very), very, floor=0.005).status == "better"
 
 
 def test_four_runs_decide_nothing_and_say_what_it_takes() -> None:
-    found = compare_runs(times(1.5)[:4], STEADY)
-    assert found.too_few_runs
-    assert found.reason == "4 runs per side cannot show a difference, it takes at least 5"
-    assert (found.p, found.p_holm, found.runs_needed) == (None, None, 5)
+    comparison = compare_runs(times(1.5)[:4], STEADY)
+    assert comparison.too_few_runs
+    assert comparison.reason == "4 runs per side cannot show a difference, it takes at least 5"
+    assert (comparison.p, comparison.p_holm, comparison.runs_needed) == (None, None, 5)
     assert compare_runs([900], [1000]).runs_needed is None
 
 
 def test_five_runs_cannot_decide_ten_comparisons() -> None:
     # 10 · 2/252 = 0.079: no order of runs is clear enough.
     family = compare_family([(times(1.5), STEADY)] * 10)
-    assert {each.status for each in family} == {"not decided"}
+    assert {comparison.status for comparison in family} == {"not decided"}
     assert "too few for 10 comparisons" in family[0].reason
     assert family[0].detectable is None
     needed = family[0].runs_needed
     assert needed == 6
     six = [*STEADY, 1010.0]
-    assert {each.status for each in compare_family([(times(1.5, six), six)] * 10)} == {"better"}
+    assert {comparison.status for comparison in compare_family([(times(1.5, six), six)] * 10)} == {
+        "better"
+    }
 
 
 def test_six_comparisons_of_five_runs_can_be_decided() -> None:
     family = compare_family([(times(1.5), STEADY)] * 6)
-    assert {each.status for each in family} == {"better"}
+    assert {comparison.status for comparison in family} == {"better"}
     assert family[0].p_holm == pytest.approx(6 * 2 / 252)
 
 
@@ -96,16 +98,16 @@ def test_comparisons_that_are_not_tested_do_not_count_in_the_correction() -> Non
 
 
 def test_nothing_to_compare_is_said() -> None:
-    found = compare_runs([], STEADY)
-    assert (found.status, found.ratio) == ("not comparable", None)
-    assert found.reason
+    comparison = compare_runs([], STEADY)
+    assert (comparison.status, comparison.ratio) == ("not comparable", None)
+    assert comparison.reason
 
 
 def test_who_is_not_decided_needs_more_runs_than_he_has() -> None:
-    found = compare_runs([1000.0, 1020, 1040, 1060, 1080], STEADY)
-    assert found.status == "not decided"
-    assert found.runs_needed is not None
-    assert found.runs_needed > 5
+    comparison = compare_runs([1000.0, 1020, 1040, 1060, 1080], STEADY)
+    assert comparison.status == "not decided"
+    assert comparison.runs_needed is not None
+    assert comparison.runs_needed > 5
 
 
 def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
@@ -114,21 +116,21 @@ def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
 
 
 def test_other_programs_ask_the_service() -> None:
-    asked = {"question": "paired_ratio", "a": times(1.1) * 2, "b": STEADY * 2}
+    question = {"question": "paired_ratio", "a": times(1.1) * 2, "b": STEADY * 2}
     words = [sys.executable, str(PACKAGE), "statistics"]
     done = subprocess.run(
-        words, input=json.dumps(asked), capture_output=True, text=True, check=True
+        words, input=json.dumps(question), capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout)["median"] == pytest.approx(1.1)
 
 
 def test_rounds_of_equal_targets_say_what_a_machine_can_show() -> None:
     pairs = [(1000 * math.exp(0.04 * (-1) ** number), 1000.0) for number in range(8)]
-    found = power(pairs, [1.03, 1.05], 7)
-    assert found["interval"]["low"] < 1 < found["interval"]["high"]
-    assert found["ratio"] == pytest.approx(1)
-    assert found["deviation"] == pytest.approx(0.04 * math.sqrt(8 / 7))
-    more, needed = found["rounds_needed"]
+    answer = power(pairs, [1.03, 1.05], 7)
+    assert answer["interval"]["low"] < 1 < answer["interval"]["high"]
+    assert answer["ratio"] == pytest.approx(1)
+    assert answer["deviation"] == pytest.approx(0.04 * math.sqrt(8 / 7))
+    more, needed = answer["rounds_needed"]
     assert more > needed
     # So many rounds find 5 %, and one fewer does not.
     assert (

@@ -23,11 +23,11 @@ def test_percentiles_of_merged_histograms_are_not_averages_of_percentiles() -> N
     # ms.
     merged = merge_histograms([histogram_of({100: 990}), histogram_of({2000: 10})])
     assert merged is not None
-    found = percentiles_ms(merged)
+    percentiles = percentiles_ms(merged)
     assert merged.total == 1000
-    assert found["p50"] == 0.1
-    assert found["p99"] == 0.1
-    assert found["p99_9"] == 2.0
+    assert percentiles["p50"] == 0.1
+    assert percentiles["p99"] == 0.1
+    assert percentiles["p99_9"] == 2.0
 
 
 def test_percentile_is_the_value_at_its_rank() -> None:
@@ -41,9 +41,9 @@ def test_percentiles_are_those_of_the_generators_library() -> None:
     # 5000.
     data = "HISTFAAAAC14nJNpmSzMwMDAxcDAwMjAwMDMAAEgNgO7Oh8DjH+c8Y/ET0OmZj4mAF4VBS4="
     decoded = decode_histogram(data, 1600)
-    found = percentiles_ms(decoded)
-    assert [found[name] for name in ("p50", "p75", "p90", "p95", "p97_5", "p99")] == [0.1] * 6
-    assert found["p99_9"] == 5.003
+    percentiles = percentiles_ms(decoded)
+    assert [percentiles[name] for name in ("p50", "p75", "p90", "p95", "p97_5", "p99")] == [0.1] * 6
+    assert percentiles["p99_9"] == 5.003
 
 
 @pytest.mark.parametrize("lowest", [1, 8, 1000])
@@ -55,11 +55,11 @@ def test_buckets_are_those_of_another_implementation(lowest: int, figures: int) 
     for times, value in enumerate(values):
         other.record_value(value, 1 + 1000**times % 1_000_003)
     total = other.get_total_count()
-    found = decode_histogram(other.encode().decode("ascii"), total)
-    ends = found.highest_values_at(found.indices.tolist())
+    decoded = decode_histogram(other.encode().decode("ascii"), total)
+    ends = decoded.highest_values_at(decoded.indices.tolist())
     assert ends == sorted({other.get_highest_equivalent_value(value) for value in values})
-    assert [found.index_of(end) for end in ends] == found.indices.tolist()
-    assert found.numbers.tolist() == [other.get_count_at_index(at) for at in found.indices]
+    assert [decoded.index_of(end) for end in ends] == decoded.indices.tolist()
+    assert decoded.numbers.tolist() == [other.get_count_at_index(at) for at in decoded.indices]
 
 
 def test_histograms_with_other_buckets_are_merged_by_value() -> None:
@@ -104,19 +104,19 @@ def test_percentiles_need_samples(samples: int, unsupported: tuple[str, ...]) ->
 def test_requests_without_an_answer_bound_what_they_could_move() -> None:
     # 990 answers of 1 ms; 10 time-outs at 20 ms. Rank 990 of 1000 is an answer, rank 999 a
     # time-out.
-    found = percentile_bounds(histogram_of({1000: 990}), histogram_of({20_000: 10}))
-    assert (found["p50"].figure, found["p99"].figure) == (1.0, 1.0)
-    assert found["p99_9"].low == pytest.approx(20.0, rel=1e-3)
-    assert found["p99_9"].high is None
-    assert found["p99_9"].figure is None
+    bounds = percentile_bounds(histogram_of({1000: 990}), histogram_of({20_000: 10}))
+    assert (bounds["p50"].figure, bounds["p99"].figure) == (1.0, 1.0)
+    assert bounds["p99_9"].low == pytest.approx(20.0, rel=1e-3)
+    assert bounds["p99_9"].high is None
+    assert bounds["p99_9"].figure is None
 
 
 def test_a_percentile_has_an_upper_bound_where_an_answer_stands_at_its_rank() -> None:
     # 50 of 1 ms, 40 of 2 ms, 9 of 8 ms, and one lost at 3 ms: rank 90 of 100 is 2 ms whatever came
     # of it, rank 91 would be that one (3 ms) or the next answer (8 ms).
     answered = histogram_of({1000: 50, 2000: 40, 8000: 9})
-    found = percentile_bounds(answered, histogram_of({3000: 1}))
-    assert found["p90"].figure == pytest.approx(2.0, rel=1e-3)
+    bounds = percentile_bounds(answered, histogram_of({3000: 1}))
+    assert bounds["p90"].figure == pytest.approx(2.0, rel=1e-3)
     lost_early = percentile_bounds(histogram_of({1000: 89, 8000: 10}), histogram_of({3000: 1}))
     assert lost_early["p90"].low == pytest.approx(3.0, rel=1e-3)
     assert lost_early["p90"].high == pytest.approx(8.0, rel=1e-3)

@@ -32,16 +32,16 @@ def ramped(
 @pytest.mark.parametrize(("window_s", "ramp_s"), [(3, 1.0), (5, 1.5), (10, 3.0), (30, 10.0)])
 def test_a_warm_up_ramp_is_seen(runs: int, window_s: float, ramp_s: float) -> None:
     rng = np.random.default_rng(5)
-    found = [warm_up_ramp(ramped(rng, runs, window_s, ramp_s, 0.5, 0.03)) for _ in range(20)]
-    seen = [ramp for ramp in found if ramp]
-    assert len(seen) >= 18
-    assert all(0.1 < ramp.seconds <= 1.3 * ramp_s and ramp.change < -0.1 for ramp in seen)
+    ramps = [warm_up_ramp(ramped(rng, runs, window_s, ramp_s, 0.5, 0.03)) for _ in range(20)]
+    detected = [ramp for ramp in ramps if ramp]
+    assert len(detected) >= 18
+    assert all(0.1 < ramp.seconds <= 1.3 * ramp_s and ramp.change < -0.1 for ramp in detected)
 
 
 def test_a_fast_start_is_seen_too() -> None:
-    found = warm_up_ramp(ramped(np.random.default_rng(5), 3, 30, 10, -0.3))
-    assert found is not None
-    assert found.change > 0.1
+    ramp = warm_up_ramp(ramped(np.random.default_rng(5), 3, 30, 10, -0.3))
+    assert ramp is not None
+    assert ramp.change > 0.1
 
 
 def test_a_window_below_three_seconds_says_nothing() -> None:
@@ -63,10 +63,10 @@ def test_a_drift_below_two_percent_is_not_told() -> None:
 
 
 def test_two_levels_are_seen() -> None:
-    found = two_levels([1000, 1004, 996, 1001, 1100, 1104, 1098, 1099])
-    assert found is not None
-    assert (found.low_runs, found.high_runs) == (4, 4)
-    assert (found.low, found.high) == pytest.approx((1000.5, 1099.5))
+    levels = two_levels([1000, 1004, 996, 1001, 1100, 1104, 1098, 1099])
+    assert levels is not None
+    assert (levels.low_runs, levels.high_runs) == (4, 4)
+    assert (levels.low, levels.high) == pytest.approx((1000.5, 1099.5))
 
 
 def test_one_outlier_is_not_a_level() -> None:

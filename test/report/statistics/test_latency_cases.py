@@ -30,24 +30,24 @@ def test_percentiles_are_those_of_the_generator(line: str) -> None:
     stated = case["latency"]
     answered = histogram(case["answered"])
     unanswered = histogram(case["unanswered"])
-    found = percentile_bounds(answered, unanswered)
-    assert {name: bounds.figure for name, bounds in found.items()} == {
+    computed = percentile_bounds(answered, unanswered)
+    assert {name: bounds.figure for name, bounds in computed.items()} == {
         name: stated[name] for name in PERCENTILES
     }
     assert {
         name: {"low": bounds.low, "high": bounds.high}
-        for name, bounds in found.items()
+        for name, bounds in computed.items()
         if bounds.figure is None
     } == {name: bounds for name, bounds in stated.get("bounds", {}).items() if name in PERCENTILES}
     assert curve_ms(answered, unanswered) == case["curve"]
     for percent, value in zip(CURVE, case["curve"], strict=False):
-        names = [name for name, each in PERCENTILES.items() if each == percent]
+        names = [name for name, percentage in PERCENTILES.items() if percentage == percent]
         assert [value] * len(names) == [stated[name] for name in names]
 
 
 def test_cases_have_figures_and_bounds_of_each_kind() -> None:
     stated = [json.loads(line)["latency"] for line in CASES]
-    bounds = [each for latency in stated for each in latency.get("bounds", {}).values()]
+    bounds = [ends for latency in stated for ends in latency.get("bounds", {}).values()]
     assert sum(latency["p50"] is not None for latency in stated) > 10
-    assert sum(each["high"] is None for each in bounds) > 10
-    assert sum(each["high"] is not None for each in bounds) > 10
+    assert sum(ends["high"] is None for ends in bounds) > 10
+    assert sum(ends["high"] is not None for ends in bounds) > 10

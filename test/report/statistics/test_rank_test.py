@@ -32,13 +32,14 @@ def test_without_ties_it_is_scipys_exact_test(n: int, m: int) -> None:
 def test_with_ties_it_is_the_count_of_all_assignments(a: list[float], b: list[float]) -> None:
     together = [*a, *b]
     ranks = [
-        sum(other < each for other in together) + (sum(other == each for other in together) + 1) / 2
-        for each in together
+        sum(other < value for other in together)
+        + (sum(other == value for other in together) + 1) / 2
+        for value in together
     ]
-    seen = sum(ranks[: len(a)])
+    rank_sum = sum(ranks[: len(a)])
     sums = [sum(chosen) for chosen in itertools.combinations(ranks, len(a))]
-    lower = sum(s <= seen for s in sums) / len(sums)
-    upper = sum(s >= seen for s in sums) / len(sums)
+    lower = sum(s <= rank_sum for s in sums) / len(sums)
+    upper = sum(s >= rank_sum for s in sums) / len(sums)
     assert mann_whitney_p(a, b) == pytest.approx(min(1, 2 * min(lower, upper)))
 
 
@@ -68,11 +69,11 @@ def test_holm_worked_by_hand() -> None:
 
 def test_interval_worked_by_hand() -> None:
     # 4 against 4: P(U = 0) = 1/70, so from the smallest to the largest ratio, 1 - 2/70 = 97.1 %.
-    found = ratio_of([110, 112, 114, 116], [100, 101, 102, 103])
-    assert found.interval is not None
-    assert found.interval.low == pytest.approx(110 / 103)
-    assert found.interval.high == pytest.approx(116 / 100)
-    assert found.interval.coverage == pytest.approx(1 - 2 / 70)
+    ratio = ratio_of([110, 112, 114, 116], [100, 101, 102, 103])
+    assert ratio.interval is not None
+    assert ratio.interval.low == pytest.approx(110 / 103)
+    assert ratio.interval.high == pytest.approx(116 / 100)
+    assert ratio.interval.coverage == pytest.approx(1 - 2 / 70)
 
 
 def test_three_a_side_have_no_interval() -> None:

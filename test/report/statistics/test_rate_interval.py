@@ -40,12 +40,12 @@ def _skewed(deviation: float) -> Moves:
 
 def _wandering(deviation: float, persistence: float) -> Moves:
     def moves(rng: np.random.Generator, count: int) -> np.ndarray:
-        found = [rng.standard_normal()]
+        positions = [rng.standard_normal()]
         for _ in range(count - 1):
-            found.append(
-                persistence * found[-1] + math.sqrt(1 - persistence**2) * rng.standard_normal()
+            positions.append(
+                persistence * positions[-1] + math.sqrt(1 - persistence**2) * rng.standard_normal()
             )
-        return deviation * np.array(found)
+        return deviation * np.array(positions)
 
     return moves
 
@@ -127,10 +127,16 @@ def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(
     """Three standard errors: of an interval that just covers enough one in 700 draws would be
     refused."""
     rng = np.random.default_rng(30)
-    found = [search(rng, HOSTS[host]) for _ in range(count)]
-    covered = sum((each.low or 0) <= CAPACITY <= (each.high or math.inf) for each in found)
+    estimates = [search(rng, HOSTS[host]) for _ in range(count)]
+    covered = sum(
+        (estimate.low or 0) <= CAPACITY <= (estimate.high or math.inf) for estimate in estimates
+    )
     assert covered / count >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / count)
-    widths = [math.log(each.high / each.low) for each in found if each.low and each.high]
+    widths = [
+        math.log(estimate.high / estimate.low)
+        for estimate in estimates
+        if estimate.low and estimate.high
+    ]
     assert len(widths) >= 0.9 * count
     # An interval that says nothing would cover, too.
     assert np.median(widths) < 0.25
@@ -138,11 +144,11 @@ def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(
 
 def test_where_all_trials_agree_the_interval_is_the_gap_between_them() -> None:
     trials = [(rate, rate < 1000) for rate in (940, 970, 990, 1020, 1050) for _ in range(5)]
-    found = estimate_max_rate(trials)
-    assert (found.trials, found.kept) == (25, 15)
-    assert found.low == pytest.approx(990, rel=2e-3)
-    assert found.high == pytest.approx(1020, rel=2e-3)
-    assert found.estimate == pytest.approx(math.sqrt(990 * 1020), rel=2e-3)
+    estimate = estimate_max_rate(trials)
+    assert (estimate.trials, estimate.kept) == (25, 15)
+    assert estimate.low == pytest.approx(990, rel=2e-3)
+    assert estimate.high == pytest.approx(1020, rel=2e-3)
+    assert estimate.estimate == pytest.approx(math.sqrt(990 * 1020), rel=2e-3)
 
 
 def test_what_the_trials_do_not_bound_is_open() -> None:
@@ -162,8 +168,10 @@ def test_the_order_within_a_round_and_the_unit_do_not_matter() -> None:
     rounds = [
         [(rate, rate * (1 + 0.05 * (number % 3)) < 1000) for rate in rates] for number in range(6)
     ]
-    found = estimate_max_rate([trial for each in rounds for trial in each])
-    other = estimate_max_rate([(7 * rate, kept) for each in rounds for rate, kept in each[::-1]])
+    found = estimate_max_rate([trial for trials in rounds for trial in trials])
+    other = estimate_max_rate(
+        [(7 * rate, kept) for trials in rounds for rate, kept in trials[::-1]]
+    )
     for one, scaled in (
         (found.estimate, other.estimate),
         (found.low, other.low),
@@ -177,15 +185,15 @@ def test_rounds_that_differ_bound_the_rate_less_than_trials_that_do() -> None:
     rates = (900, 950, 1000, 1050, 1100)
 
     def width(*rounds: str) -> float:
-        found = estimate_max_rate(
+        estimate = estimate_max_rate(
             [
-                (rate, each == "k")
+                (rate, outcome == "k")
                 for trials in rounds
-                for rate, each in zip(rates, trials, strict=True)
+                for rate, outcome in zip(rates, trials, strict=True)
             ]
         )
-        assert found.low and found.high
-        return found.high / found.low
+        assert estimate.low and estimate.high
+        return estimate.high / estimate.low
 
     by_round = width("k----", "kk---", "kkk--", "kkk--", "kkkk-")
     # Each rate is kept as often.

@@ -16,8 +16,8 @@ class Run:
 
 
 def chosen(*runs: Run) -> int | None:
-    found = select_run(runs)
-    return found.run if found else None
+    selected = select_run(runs)
+    return selected.run if selected else None
 
 
 FAILED = Run(3, 200, eligible=False, spoiled=True)
@@ -53,25 +53,35 @@ def test_the_order_of_the_runs_does_not_matter() -> None:
 
 
 def test_spread_is_the_samples() -> None:
-    found = spread([2, 4, 4, 4, 5, 5, 7, 9])
-    assert found is not None
+    distribution = spread([2, 4, 4, 4, 5, 5, 7, 9])
+    assert distribution is not None
     # Mean 5, squares of the deviations sum to 32, 32 / 7 = 4.571428…
-    assert (found.count, found.mean, found.min, found.max) == (8, 5, 2, 9)
-    assert found.stdev == pytest.approx(2.1380899353)
-    assert found.cv_percent == pytest.approx(42.761798706)
+    assert (distribution.count, distribution.mean, distribution.min, distribution.max) == (
+        8,
+        5,
+        2,
+        9,
+    )
+    assert distribution.stdev == pytest.approx(2.1380899353)
+    assert distribution.cv_percent == pytest.approx(42.761798706)
 
 
 def test_one_value_has_no_deviation() -> None:
-    found = spread([5])
-    assert found is not None
-    assert (found.min, found.max, found.stdev, found.cv_percent) == (5, 5, None, None)
+    distribution = spread([5])
+    assert distribution is not None
+    assert (distribution.min, distribution.max, distribution.stdev, distribution.cv_percent) == (
+        5,
+        5,
+        None,
+        None,
+    )
     assert spread([]) is None
 
 
 def test_zeros_have_no_coefficient_of_variation() -> None:
-    found = spread([0, 0])
-    assert found is not None
-    assert (found.stdev, found.cv_percent) == (0, None)
+    distribution = spread([0, 0])
+    assert distribution is not None
+    assert (distribution.stdev, distribution.cv_percent) == (0, None)
 
 
 def test_six_pairs_give_the_whole_range() -> None:

@@ -26,15 +26,15 @@ def study(
     """Statuses of so many samples of sides, and runs per side on average."""
     most = schedule.looks[-1]
     new, base = sides(np.random.default_rng(20260102), count, most, cv, ratio=ratio)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     runs = 0
     for a, b in zip(new.tolist(), base.tolist(), strict=True):
         family = compare_in_looks([rounds(b), rounds(a)], schedule, most)
-        found[family.comparisons[0].status] += 1
+        counts[family.comparisons[0].status] += 1
         (stop, _) = family.stops
         assert stop is not None
         runs += stop[0]
-    return found, runs / count
+    return counts, runs / count
 
 
 @pytest.mark.long
@@ -42,8 +42,8 @@ def study(
 def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent_however_often_it_is_looked_at(
     cv: float,
 ) -> None:
-    found, _ = study(300, cv, 1)
-    assert found["better"] + found["worse"] <= 0.05 * 300
+    counts, _ = study(300, cv, 1)
+    assert counts["better"] + counts["worse"] <= 0.05 * 300
 
 
 @pytest.mark.long
@@ -67,26 +67,26 @@ def test_looking_at_each_round_with_the_rule_of_one_look_would_flag_far_more() -
 @pytest.mark.long
 @pytest.mark.parametrize(("ratio", "most"), [(1.05, 10.5), (1.1, 5.5), (0.9, 5.5)])
 def test_5_and_10_percent_are_found_with_half_the_runs(ratio: float, most: float) -> None:
-    found, runs = study(200, 0.02, ratio)
-    assert found["better" if ratio > 1 else "worse"] >= 0.95 * 200
+    counts, runs = study(200, 0.02, ratio)
+    assert counts["better" if ratio > 1 else "worse"] >= 0.95 * 200
     assert runs <= most
 
 
 def test_no_difference_is_found_early_where_runs_are_steady() -> None:
-    found, runs = study(60, 0.01, 1)
-    assert found["no difference"] >= 0.95 * 60
+    counts, runs = study(60, 0.01, 1)
+    assert counts["no difference"] >= 0.95 * 60
     assert runs <= 10
 
 
 @pytest.mark.long
 def test_a_difference_of_the_floor_is_hardly_ever_called_none() -> None:
-    found, _ = study(200, 0.01, 1.0201)
-    assert found["no difference"] <= 0.05 * 200
+    counts, _ = study(200, 0.01, 1.0201)
+    assert counts["no difference"] <= 0.05 * 200
 
 
 def test_what_the_runs_that_are_left_cannot_decide_is_given_up() -> None:
-    found, runs = study(60, 0.05, 1)
-    assert found["not decided"] >= 0.9 * 60
+    counts, runs = study(60, 0.05, 1)
+    assert counts["not decided"] >= 0.9 * 60
     assert runs <= 12
 
 
@@ -97,7 +97,7 @@ def test_a_family_of_six_equal_sides_has_a_false_alarm_in_at_most_5_percent() ->
     for _ in range(120):
         runs = 1000 * np.exp(0.1 * rng.standard_normal((6, 20)))
         family = compare_in_looks([rounds(side) for side in runs.tolist()], LOOKS, 20)
-        alarms += any(each.status in ("better", "worse") for each in family.comparisons)
+        alarms += any(comparison.status in ("better", "worse") for comparison in family.comparisons)
     assert alarms <= 0.05 * 120
 
 
@@ -111,8 +111,8 @@ def test_who_is_told_apart_stops_and_the_others_go_on() -> None:
     # Three samples are too many for five runs: 3 · 2/252 is more than the first look may spend.
     assert family.stops[2] == (7, "decided")
     assert family.settled[0] is None
-    told = family.comparisons[family.settled.index(7)]
-    assert (told.status, told.new_runs) == ("better", 7)
+    decided = family.comparisons[family.settled.index(7)]
+    assert (decided.status, decided.new_runs) == ("better", 7)
 
 
 def test_what_is_decided_stays_and_later_looks_and_runs_change_nothing_of_it() -> None:
@@ -168,7 +168,7 @@ def test_with_a_reference_each_side_is_compared_with_it_alone() -> None:
     sides = [rounds([factor * value for value in STEADY]) for factor in (1.2, 1, 1.2001)]
     family = compare_in_looks(sides, LOOKS, 7, reference=1)
     assert family.pairs == ((1, 0), (1, 2))
-    assert [each.status for each in family.comparisons] == ["better", "better"]
+    assert [comparison.status for comparison in family.comparisons] == ["better", "better"]
     # The two others are as fast as each other, and nothing waits for that.
     assert [stop and stop[1] for stop in family.stops] == ["decided", "decided", "decided"]
 
@@ -194,13 +194,17 @@ def test_estimates_of_campaigns_that_stop_early_are_as_often_too_large_as_too_sm
     """The plain ones of those that stopped at a later look than the first are too far from 1."""
     count = 400
     new, base = sides(np.random.default_rng(5), count, 20, cv, ratio=ratio)
-    found = [
+    comparisons = [
         compare_in_looks([rounds(b), rounds(a)], LOOKS, 20).comparisons[0]
         for a, b in zip(new.tolist(), base.tolist(), strict=True)
     ]
-    above = sum(each.ratio is not None and each.ratio > ratio for each in found)
+    above = sum(
+        comparison.ratio is not None and comparison.ratio > ratio for comparison in comparisons
+    )
     assert abs(above / count - 0.5) <= 3 * np.sqrt(0.25 / count)
-    plain = sum((each.stopped_at or each.ratio or 0) > ratio for each in found)
+    plain = sum(
+        (comparison.stopped_at or comparison.ratio or 0) > ratio for comparison in comparisons
+    )
     assert plain > above
 
 
@@ -218,21 +222,21 @@ def study_by_turns(count: int, ratio: float, deviation: float = 0.04) -> tuple[i
         average.
     """
     rng = np.random.default_rng(20260102)
-    alarms = found = 0
+    alarms = differences = 0
     rounds_made = 0
     for _ in range(count):
         host = np.cumsum(0.05 * rng.standard_normal(20)) + 0.3 * (np.arange(20) > rng.integers(20))
         host += 0.5 * (rng.random(20) < 0.1)
-        own = deviation / np.sqrt(2) * rng.standard_normal((4, 20))
-        runs = 1000 * np.exp(host + own) * np.array([[1], [1], [1], [ratio]])
+        deviations = deviation / np.sqrt(2) * rng.standard_normal((4, 20))
+        runs = 1000 * np.exp(host + deviations) * np.array([[1], [1], [1], [ratio]])
         family = compare_in_looks(
             [rounds(side) for side in runs.tolist()], BY_TURNS, 20, reference=0, together=True
         )
-        told = [each.shown for each in family.comparisons]
-        alarms += any(told if ratio == 1 else told[:2])
-        found += told[2]
+        shown = [comparison.shown for comparison in family.comparisons]
+        alarms += any(shown if ratio == 1 else shown[:2])
+        differences += shown[2]
         rounds_made += family.stops[3][0] if family.stops[3] else 20
-    return alarms, found, rounds_made / count
+    return alarms, differences, rounds_made / count
 
 
 def at_most(share: float, count: int) -> float:
@@ -250,10 +254,10 @@ def test_by_turns_false_alarms_and_power_on_a_host_that_shifts() -> None:
     # Without the floor of 2 % it is the looks alone that keep false alarms rare.
     alarms, _, _ = study_by_turns(400, 1, 0.25)
     assert alarms <= at_most(0.05, 400)
-    false, found, made = study_by_turns(200, 1.1)
+    false, differences, runs = study_by_turns(200, 1.1)
     assert false <= at_most(0.05, 200)
-    assert found >= 0.95 * 200
-    assert made <= 12
+    assert differences >= 0.95 * 200
+    assert runs <= 12
 
 
 def test_by_turns_a_decided_target_leaves_and_looks_go_by_pairs_from_the_first_on() -> None:
@@ -268,5 +272,5 @@ def test_by_turns_a_decided_target_leaves_and_looks_go_by_pairs_from_the_first_o
         together=True,
     )
     assert family.settled == (9, None)
-    assert [each.pairs for each in family.comparisons] == [9, 9]
+    assert [comparison.pairs for comparison in family.comparisons] == [9, 9]
     assert family.stops[1] == (9, "decided")

@@ -30,13 +30,13 @@ def by_hand(differences: list[float]) -> float:
     """Twice the smaller tail over all signs, counted one by one."""
     ranks = stats.rankdata(np.abs(differences))
     signed = [rank for rank, value in zip(ranks, differences, strict=True) if value != 0]
-    seen = sum(rank for rank, value in zip(ranks, differences, strict=True) if value > 0)
+    rank_sum = sum(rank for rank, value in zip(ranks, differences, strict=True) if value > 0)
     sums = [
         sum(rank for rank, sign in zip(signed, signs, strict=True) if sign)
         for signs in itertools.product((0, 1), repeat=len(signed))
     ]
-    low = sum(each <= seen for each in sums)
-    high = sum(each >= seen for each in sums)
+    low = sum(possible <= rank_sum for possible in sums)
+    high = sum(possible >= rank_sum for possible in sums)
     return min(1.0, 2 * float(min(low, high)) / len(sums))
 
 
@@ -119,8 +119,8 @@ def test_a_missing_partner_drops_the_pair() -> None:
     del base[4, 1]
     sample = sample_of(new, base, 10)
     assert (len(sample.pairs), sample.dropped, len(sample.new)) == (9, 1, 10)
-    (found,) = compare_samples([sample])
-    assert (found.status, found.pairs, found.dropped) == ("better", 9, 1)
+    (comparison,) = compare_samples([sample])
+    assert (comparison.status, comparison.pairs, comparison.dropped) == ("better", 9, 1)
 
 
 def test_a_run_is_paired_with_the_reference_of_its_own_group() -> None:
@@ -140,8 +140,8 @@ def test_pairs_begin_at_ten_planned_rounds_whatever_the_runs() -> None:
     assert [sample(planned, 9).is_paired(1) for planned in (0, 9, 10)] == [False, False, True]
     # 26 comparisons of ten pairs could not be decided: 26/512 is more than 5 %.
     assert [sample(10, 10).is_paired(count) for count in (25, 26)] == [True, False]
-    (found,) = compare_samples([sample(10, 10)], level=Level(planned=26))
-    assert found.pairs is None
+    (comparison,) = compare_samples([sample(10, 10)], level=Level(planned=26))
+    assert comparison.pairs is None
 
 
 @pytest.mark.long
@@ -161,10 +161,12 @@ def test_claims_of_no_difference_are_corrected_over_the_family_too() -> None:
                 sample_of(in_rounds((1.0205 * runs[0]).tolist()), in_rounds(runs[1].tolist()), 10)
             )
         alone += any(
-            each.status == "no difference"
+            comparison.status == "no difference"
             for sample in family
-            for each in compare_samples([sample])
+            for comparison in compare_samples([sample])
         )
-        together += any(each.status == "no difference" for each in compare_samples(family))
+        together += any(
+            comparison.status == "no difference" for comparison in compare_samples(family)
+        )
     assert alone > 20
     assert together <= 5 + 3 * math.sqrt(100 * 0.05 * 0.95)

@@ -21,18 +21,18 @@ def generator() -> np.random.Generator:
 @pytest.mark.parametrize("ratio", [0.9, 1.0, 1.03, 1.1])
 def test_the_study_says_what_the_rule_says(ratio: float) -> None:
     new, base = sides(generator(), 60, 5, 0.02, ratio=ratio)
-    found = judged(new, base)
+    verdicts = judged(new, base)
     statuses = [compare_runs(a, b).status for a, b in zip(new.tolist(), base.tolist(), strict=True)]
-    assert found.better == statuses.count("better") / 60
-    assert found.worse == statuses.count("worse") / 60
-    assert found.decided == pytest.approx(1 - statuses.count("not decided") / 60)
+    assert verdicts.better == statuses.count("better") / 60
+    assert verdicts.worse == statuses.count("worse") / 60
+    assert verdicts.decided == pytest.approx(1 - statuses.count("not decided") / 60)
 
 
 @pytest.mark.parametrize("runs", [5, 10, 20])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_interval_covers_the_truth_in_92_to_98_percent(runs: int, shape: str) -> None:
-    found = judged(*sides(generator(), COUNT, runs, 0.02, shape, ratio=1.05))
-    assert 0.92 <= found.covers(1.05) <= 0.98
+    verdicts = judged(*sides(generator(), COUNT, runs, 0.02, shape, ratio=1.05))
+    assert 0.92 <= verdicts.covers(1.05) <= 0.98
 
 
 @pytest.mark.parametrize("runs", [5, 10, 20])
@@ -46,16 +46,16 @@ def test_sides_of_unequal_spread_are_covered_too(runs: int) -> None:
 @pytest.mark.parametrize("runs", [5, 10, 20])
 @pytest.mark.parametrize("cv", [0.02, 0.1])
 def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent(runs: int, cv: float) -> None:
-    found = judged(*sides(generator(), COUNT, runs, cv))
-    assert found.flagged <= 0.05
+    verdicts = judged(*sides(generator(), COUNT, runs, cv))
+    assert verdicts.flagged <= 0.05
     # Without the floor too, as far as so many can tell 5 % from more.
-    assert found.rejected <= 0.06
+    assert verdicts.rejected <= 0.06
 
 
 def test_5_percent_are_found_in_80_percent_with_10_runs_of_2_percent() -> None:
-    found = judged(*sides(generator(), COUNT, 10, 0.02, ratio=1.05))
-    assert found.better >= 0.8
-    assert found.worse == 0
+    verdicts = judged(*sides(generator(), COUNT, 10, 0.02, ratio=1.05))
+    assert verdicts.better >= 0.8
+    assert verdicts.worse == 0
 
 
 def test_5_percent_less_are_found_as_well() -> None:
@@ -68,17 +68,17 @@ def test_a_difference_on_the_floor_is_hardly_ever_called_one() -> None:
 
 @pytest.mark.parametrize("cv", [0.01, 0.02])
 def test_interleaving_keeps_drift_from_being_taken_for_a_difference(cv: float) -> None:
-    found = {
+    verdicts = {
         (drift, order): judged(*drifting(generator(), COUNT, 10, cv, drift, order))
         for drift in ("steady", "sudden")
         for order in ("interleaved", "consecutive")
     }
-    assert found["sudden", "interleaved"].flagged <= 0.05
-    assert found["sudden", "consecutive"].flagged >= (0.4 if cv == 0.01 else 0.1)
+    assert verdicts["sudden", "interleaved"].flagged <= 0.05
+    assert verdicts["sudden", "consecutive"].flagged >= (0.4 if cv == 0.01 else 0.1)
     # Evenly, 3 % of drift put 1.5 % between the sides: the floor hides that, the test alone does
     # not.
-    assert found["steady", "interleaved"].rejected <= 0.05
-    assert found["steady", "consecutive"].rejected >= (0.8 if cv == 0.01 else 0.3)
+    assert verdicts["steady", "interleaved"].rejected <= 0.05
+    assert verdicts["steady", "consecutive"].rejected >= (0.8 if cv == 0.01 else 0.3)
 
 
 @pytest.mark.parametrize(("runs", "cv"), [(5, 0.01), (5, 0.05), (10, 0.02), (20, 0.05)])

@@ -25,12 +25,12 @@ def test_two_failed_runs_are_equal() -> None:
 
 
 def test_a_typical_run_that_failed_has_no_ratio_but_a_bound() -> None:
-    found = compare_runs([0.0] * 9 + STEADY[:1], STEADY)
-    assert (found.status, found.ratio) == ("worse", None)
-    assert interval_of(found) == "no ratio"
+    comparison = compare_runs([0.0] * 9 + STEADY[:1], STEADY)
+    assert (comparison.status, comparison.ratio) == ("worse", None)
+    assert interval_of(comparison) == "no ratio"
     partly = compare_runs([0.0] * 7 + STEADY[:3], STEADY)
     assert interval_of(partly).startswith("no ratio, at most ")
-    assert "inf" not in json.dumps(comparison_document(found)).lower()
+    assert "inf" not in json.dumps(comparison_document(comparison)).lower()
     cost = compare_runs([math.inf] * 9 + STEADY[:1], STEADY, higher_is_better=False)
     assert cost.status == "worse"
     assert comparison_document(cost)["interval"] is None
@@ -40,10 +40,10 @@ def test_a_typical_run_that_failed_has_no_ratio_but_a_bound() -> None:
 
 
 def test_how_many_runs_would_decide_is_not_known() -> None:
-    found = compare_runs([0.0, 0.0, 0.0, *STEADY[:7]], STEADY)
-    assert found.status == "not decided"
-    assert found.runs_needed is None
-    assert "not known" in outlook(found)
+    comparison = compare_runs([0.0, 0.0, 0.0, *STEADY[:7]], STEADY)
+    assert comparison.status == "not decided"
+    assert comparison.runs_needed is None
+    assert "not known" in outlook(comparison)
 
 
 def test_the_interval_of_a_median_may_end_at_a_failed_run() -> None:
