@@ -73,7 +73,7 @@ export async function startLinkServer(host: string, port: number) {
       else if (purpose === SINK) void answerRate(socket);
       else if (purpose === SOURCE) flood(socket);
       else socket.destroy();
-      if (rest.length > 0) socket.emit("data", data);
+      if (rest.length > 0) socket.emit("data", rest);
     });
   });
   server.listen(port, host);
