@@ -28,7 +28,7 @@ def _shares_of(data: ChartData, control: str) -> list[_Share]:
     shares: dict[str, _Share] = {}
     for view in data.by_cell:
         ceiling = _control_of(view, control)
-        for row in view.own:
+        for row in view.main_rows:
             if ceiling and not row.summary.identity.open_loop:
                 share = _share(row, ceiling, control)
                 if share:

@@ -60,12 +60,12 @@ class ChartRow(Struct, frozen=True):
 
 class View(Struct, frozen=True):
     text: str
-    own: tuple[ChartRow, ...]
+    main_rows: tuple[ChartRow, ...]
     controls: tuple[ChartRow, ...] = ()
 
     @property
     def rows(self) -> tuple[ChartRow, ...]:
-        return (*self.own, *self.controls)
+        return (*self.main_rows, *self.controls)
 
 
 class ChartData(Struct, frozen=True):
@@ -162,7 +162,7 @@ class _Members(Struct, frozen=True):
 
     place: str
     """Where they were measured: runtime, topology and caps."""
-    own: Sequence[Summary]
+    main_rows: Sequence[Summary]
     controls: Sequence[Summary] = ()
     store: str = ""
 
@@ -176,10 +176,10 @@ def _cell_members(parts: Sequence[Part]) -> Iterator[_Members]:
             by_store: dict[str, list[Summary]] = {}
             for row in cell.rows:
                 decider = cell.named.short_text(row.identity)
-                store = " · ".join(filter(None, (row.identity.store_text, decider)))
-                by_store.setdefault(store, []).append(row)
-            for store, own in by_store.items():
-                yield _Members(place, own, cell.controls, store)
+                store_and_decider = " · ".join(filter(None, (row.identity.store_text, decider)))
+                by_store.setdefault(store_and_decider, []).append(row)
+            for store_and_decider, rows_of_store in by_store.items():
+                yield _Members(place, rows_of_store, cell.controls, store_and_decider)
 
 
 def _control_members(parts: Sequence[Part], fields: Sequence[LoadField]) -> Iterator[_Members]:
@@ -188,8 +188,8 @@ def _control_members(parts: Sequence[Part], fields: Sequence[LoadField]) -> Iter
         by_load: dict[str, list[Summary]] = {}
         for row in controls:
             by_load.setdefault(load_text(row.identity, fields), []).append(row)
-        for own in by_load.values():
-            yield _Members(" · ".join(filter(None, (runtime, "Controls"))), own)
+        for rows_of_load in by_load.values():
+            yield _Members(" · ".join(filter(None, (runtime, "Controls"))), rows_of_load)
 
 
 class _NamedView(Struct, frozen=True):
@@ -206,12 +206,12 @@ def _named_view(
     members: _Members, rows: Mapping[str, ChartRow], fields: Sequence[LoadField]
 ) -> _NamedView | None:
     """None where none of its rows has figures."""
-    own = tuple(rows[row.id] for row in members.own if row.id in rows)
+    main_rows = tuple(rows[row.id] for row in members.main_rows if row.id in rows)
     controls = tuple(rows[row.id] for row in members.controls if row.id in rows)
-    if not own:
+    if not main_rows:
         return None
     return _NamedView(
-        View(_view_name(members, fields), own, controls),
+        View(_view_name(members, fields), main_rows, controls),
         _view_name(members, fields, without="Load"),
         _view_name(members, fields, without="Servers"),
     )
@@ -219,7 +219,7 @@ def _named_view(
 
 def _view_name(members: _Members, fields: Sequence[LoadField], without: str = "") -> str:
     """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart."""
-    identity = members.own[0].identity
+    identity = members.main_rows[0].identity
     load = load_text(identity, [field for field in fields if field.name != without])
     loop = ""
     if identity.open_loop and without == "Load":
@@ -236,7 +236,7 @@ def _merged(named_views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
     return tuple(
         View(
             name,
-            _merged_rows([row for view in views for row in view.own]),
+            _merged_rows([row for view in views for row in view.main_rows]),
             _merged_rows([row for view in views for row in view.controls]),
         )
         for name, views in views_of.items()

@@ -47,7 +47,7 @@ def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
     clients = {summary.identity.client for summary in summaries if not summary.identity.control}
     palette = list(CATEGORICAL)
     colours = dict(zip(_FIRST, palette, strict=False))
-    others = palette[len(_FIRST) :]
+    further_colours = palette[len(_FIRST) :]
     for number, client in enumerate(sorted(clients.difference(_FIRST))):
-        colours[client] = others[number % len(others)]
+        colours[client] = further_colours[number % len(further_colours)]
     return colours

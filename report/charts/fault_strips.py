@@ -71,10 +71,10 @@ class _Strip(Struct, frozen=True):
     def usual_rate(self) -> float:
         line = self.timeline
         columns = (line.allowed, line.limited, line.failed, line.timed_out)
-        ended = [sum(each) for each in zip(*columns, strict=True)]
-        before = ended[: int(self.injected_s[0] / _WIDTH_S)]
-        usual = before if sum(before) else ended
-        return sum(usual) / len(usual) / _WIDTH_S if usual else 0.0
+        ended_counts = [sum(column_values) for column_values in zip(*columns, strict=True)]
+        counts_before = ended_counts[: int(self.injected_s[0] / _WIDTH_S)]
+        usual_counts = counts_before if sum(counts_before) else ended_counts
+        return sum(usual_counts) / len(usual_counts) / _WIDTH_S if usual_counts else 0.0
 
     @property
     def title(self) -> str:
@@ -86,13 +86,17 @@ class _Strip(Struct, frozen=True):
             texts = [f"served and settled again {_moment_text(served)}"]
         else:
             moments = (("served again", served), ("settled", settled))
-            texts = [f"{what} {_moment_text(at)}" for what, at in moments if at is not None]
+            texts = [
+                f"{moment} {_moment_text(at_s)}" for moment, at_s in moments if at_s is not None
+            ]
         return " · ".join([f"<b>{literal(self.case.identity.label)}</b>", *texts])
 
 
 def _strips(group: FaultGroup) -> list[_Strip]:
-    found = [(case, case.typical) for case in group.cases]
-    return [_Strip(case, each, each.timeline) for case, each in found if each and each.timeline]
+    cases_with_runs = [(case, case.typical) for case in group.cases]
+    return [
+        _Strip(case, run, run.timeline) for case, run in cases_with_runs if run and run.timeline
+    ]
 
 
 def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
@@ -102,9 +106,14 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     def trace(
         name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
     ) -> Any:
-        shown = {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": strip.id}
+        legend_entry = {
+            "name": name,
+            "legendgroup": name,
+            "showlegend": number == 0,
+            "meta": strip.id,
+        }
         return go.Scatter(
-            **shown,
+            **legend_entry,
             x=strip.times_s,
             y=values,
             yaxis=_axis(axis),
@@ -127,8 +136,8 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
             hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}}/s {name}<extra></extra>",
         )
 
-    each_us = [line.p99_us[index] for index in strip.slices]
-    p99_ms = [None if us is None else round(us / 1000, 3) for us in each_us]
+    p99s_us = [line.p99_us[index] for index in strip.slices]
+    p99_ms = [None if us is None else round(us / 1000, 3) for us in p99s_us]
     return [
         ended("admitted", SERVED, line.allowed),
         ended("limited", LIMITED, line.limited),
@@ -158,12 +167,14 @@ def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
 
     from_s, to_s = strip.injected_s
     lasted_s = max(0.15, round(to_s - from_s, 3))
-    found = [shape("rect", 0, lasted_s, fillcolor=BAND, line={"width": 0}, layer="below")]
+    shapes = [shape("rect", 0, lasted_s, fillcolor=BAND, line={"width": 0}, layer="below")]
     moments = (("dot", strip.drawn.served_again_s), ("dash", strip.drawn.settled_again_s))
-    for dash, at in moments:
-        if at and at != NEVER:
-            found.append(shape("line", at, at, line={"width": 1, "dash": dash, "color": INK}))
-    return found
+    for dash, moment_s in moments:
+        if moment_s and moment_s != NEVER:
+            shapes.append(
+                shape("line", moment_s, moment_s, line={"width": 1, "dash": dash, "color": INK})
+            )
+    return shapes
 
 
 def _p99_range(strips: Sequence[_Strip]) -> list[float]:
@@ -189,10 +200,10 @@ def _shared_axes(strips: Sequence[_Strip]) -> tuple[dict[str, Any], dict[str, An
     )
 
 
-def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any]:
-    time, rate, p99 = _shared_axes(of_all)
-    each_px = _TITLE_PX + _STRIP_PX
-    plot_px = each_px * len(strips)
+def _layout(strips: Sequence[_Strip], all_strips: Sequence[_Strip]) -> dict[str, Any]:
+    time, rate, p99 = _shared_axes(all_strips)
+    strip_px = _TITLE_PX + _STRIP_PX
+    plot_px = strip_px * len(strips)
     axes: dict[str, Any] = {"xaxis": {**time, "anchor": _axis(2 * len(strips) - 1)}}
     annotations = []
     shapes = []
@@ -200,12 +211,12 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
     title = {"xref": "paper", "yref": "paper", "x": 0, "xshift": -_LABELS_PX, "xanchor": "left"}
     title |= {"yanchor": "bottom", "showarrow": False, "borderpad": 2}
     for number, strip in enumerate(strips):
-        bottom = 1 - (number + 1) * each_px / plot_px
+        bottom = 1 - (number + 1) * strip_px / plot_px
         top = bottom + _STRIP_PX / plot_px
-        left = _axis(2 * number + 1)
-        right = _axis(2 * number + 2)
-        axes[f"yaxis{left[1:]}"] = {**rate, "domain": [bottom, top]}
-        axes[f"yaxis{right[1:]}"] = {**p99, "overlaying": left}
+        left_axis = _axis(2 * number + 1)
+        right_axis = _axis(2 * number + 2)
+        axes[f"yaxis{left_axis[1:]}"] = {**rate, "domain": [bottom, top]}
+        axes[f"yaxis{right_axis[1:]}"] = {**p99, "overlaying": left_axis}
         annotations.append({**title, "text": strip.title, "y": top})
         shapes.extend(_shapes(strip, number))
     ids = [strip.id for strip in strips]
@@ -227,9 +238,9 @@ def fault_charts(
 ) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
     """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond
     `MAX_STRIPS` targets, the first are drawn."""
-    found = [_strips(group) for group in groups]
-    of_all = [strip for strips in found for strip in strips]
-    for number, (group, strips) in enumerate(zip(groups, found, strict=True), start=1):
+    strips_of_groups = [_strips(group) for group in groups]
+    all_strips = [strip for strips in strips_of_groups for strip in strips]
+    for number, (group, strips) in enumerate(zip(groups, strips_of_groups, strict=True), start=1):
         if not strips:
             continue
         drawn = strips[:MAX_STRIPS]
@@ -241,4 +252,4 @@ def fault_charts(
         )
         chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
         traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
-        yield chart, figure(traces, _layout(drawn, of_all)), tuple(strip.id for strip in drawn)
+        yield chart, figure(traces, _layout(drawn, all_strips)), tuple(strip.id for strip in drawn)

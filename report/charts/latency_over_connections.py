@@ -27,10 +27,12 @@ def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
     by_size: dict[int, list[ChartRow]] = {}
     for row in rows:
         for size in row.summary.group_sizes:
-            at_size = structs.replace(row, summary=row.summary.in_groups_of(size))
-            if at_size.median(p99) is not None:
-                by_size.setdefault(size, []).append(at_size)
-    return [line for _, of_size in sorted(by_size.items()) for line in long_lines(of_size)]
+            row_of_size = structs.replace(row, summary=row.summary.in_groups_of(size))
+            if row_of_size.median(p99) is not None:
+                by_size.setdefault(size, []).append(row_of_size)
+    return [
+        line for _, rows_of_size in sorted(by_size.items()) for line in long_lines(rows_of_size)
+    ]
 
 
 def _p99_and_mean(name: str, line: Sequence[ChartRow], text: LayerText) -> list[go.Scatter]:

@@ -20,12 +20,14 @@ def draw_latency_over_rate(data: ChartData) -> dict[str, Any] | None:
     text = data.text
     traces = []
     for line in lines:
-        offered = [row.summary.identity.rate_per_second for row in line]
+        offered_rates = [row.summary.identity.rate_per_second for row in line]
         texts = [
             f"{row.text} at {rate(rate_per_second)} {text.rate_unit}: {latency_text(row, text)}"
-            for row, rate_per_second in zip(line, offered, strict=True)
+            for row, rate_per_second in zip(line, offered_rates, strict=True)
         ]
-        traces.append(median_line(line[0].text, line, offered, p99, texts, text.latency_value))
+        traces.append(
+            median_line(line[0].text, line, offered_rates, p99, texts, text.latency_value)
+        )
 
     rows = [row for line in lines for row in line]
     x = layout.log_axis(f"offered {text.requests} per second")

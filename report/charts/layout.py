@@ -124,15 +124,15 @@ def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[st
     drawn = {row.id for row in rows}
     categories: list[dict[str, Any]] = []
     for number, view in enumerate(views, start=1):
-        members = [row for row in view.own if row.id in drawn]
-        if not members:
+        drawn_rows = [row for row in view.main_rows if row.id in drawn]
+        if not drawn_rows:
             continue
         if len(views) > 1:
             heading = f"<b>{literal(view.text)}</b>"
             categories.append(
-                {"id": f"view{number}", "text": heading, "rows": [row.id for row in members]}
+                {"id": f"view{number}", "text": heading, "rows": [row.id for row in drawn_rows]}
             )
-        categories.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in members)
+        categories.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in drawn_rows)
     return categories
 
 
@@ -181,19 +181,21 @@ def by_view(
 ) -> dict[str, Any]:
     """Layout of a chart that draws one view at a time, its controls with it."""
     drawn = {row.id for row in rows}
-    filled = [view for view in views if any(row.id in drawn for row in view.own)]
+    filled_views = [view for view in views if any(row.id in drawn for row in view.main_rows)]
     # The controls stand beside the clients; they have a view of their own only where there are
     # none.
     views_of_clients = [
-        view for view in filled if not all(row.summary.identity.ceiling for row in view.own)
+        view
+        for view in filled_views
+        if not all(row.summary.identity.ceiling for row in view.main_rows)
     ]
-    offered = [
+    view_entries = [
         {
             "text": view.text,
             "rows": [row.id for row in view.rows if row.id in drawn],
-            "own": sum(row.id in drawn for row in view.own),
+            "own": sum(row.id in drawn for row in view.main_rows),
         }
-        for view in views_of_clients or filled
+        for view in views_of_clients or filled_views
     ]
     return {
         "xaxis": dict(x),
@@ -201,7 +203,7 @@ def by_view(
         "showlegend": True,
         "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
         "height": 380,
-        "meta": {"views": offered, "max_rows": max_rows},
+        "meta": {"views": view_entries, "max_rows": max_rows},
     }
 
 
@@ -264,7 +266,7 @@ def points(
 
 
 def whiskers(
-    rows: Sequence[ChartRow], figure: Figure, shown: Callable[[float], float | None] = float
+    rows: Sequence[ChartRow], figure: Figure, drawn_value: Callable[[float], float | None] = float
 ) -> dict[str, Any]:
     """Error bars over the range of a figure, around its median; none where there is no range.
     `shown` gives the value that is drawn of one."""
@@ -273,7 +275,9 @@ def whiskers(
     for row in rows:
         summary = row.summary.figure_of(figure)
         low, middle, high = (
-            0 if end is None or summary.value is None or summary.range is None else shown(end) or 0
+            0
+            if end is None or summary.value is None or summary.range is None
+            else drawn_value(end) or 0
             for end in (summary.low, summary.value, summary.high)
         )
         above.append(max(0, high - middle))

@@ -59,14 +59,14 @@ def median_line(
     x: Sequence[float | None],
     figure: Figure,
     texts: Sequence[str],
-    shown: Callable[[float | None], float | None] = lambda value: value,
+    drawn_value: Callable[[float | None], float | None] = lambda value: value,
 ) -> go.Scatter:
     """A line through the medians of a figure with their ranges; `shown` gives the value that is
     drawn."""
-    whiskers = layout.whiskers(line, figure, shown)
+    whiskers = layout.whiskers(line, figure, drawn_value)
     whiskers |= {"color": line[0].colour, "thickness": 1}
     ids = [row.id for row in line]
-    y = [shown(row.median(figure)) for row in line]
+    y = [drawn_value(row.median(figure)) for row in line]
     return layout.scatter(
         name, ids, x, y, texts, "lines+markers", error_y=whiskers, **line[0].style(2, 8)
     )

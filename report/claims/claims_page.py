@@ -57,5 +57,7 @@ def _row(claim: Document, cells: Sequence[str], reports: Mapping[str, str]) -> T
         _SOURCE: str(claim["says"].get("address", "")),
         _CAMPAIGN: reports.get(texts[_CAMPAIGN], ""),
     }
-    shown = [TableCell(texts[place], kind="text", link=links.get(place, "")) for place in _SHOWN]
-    return TableRow("", tuple(shown))
+    page_cells = [
+        TableCell(texts[place], kind="text", link=links.get(place, "")) for place in _SHOWN
+    ]
+    return TableRow("", tuple(page_cells))

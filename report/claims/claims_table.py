@@ -78,7 +78,9 @@ def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> Iterator[list[st
         if not is_measured:
             yield [*described, *not_measured]
 
-    has_other_conditions = all("other_conditions" in stated for stated in claim["expects"])
+    has_other_conditions = all(
+        "other_conditions" in expectation for expectation in claim["expects"]
+    )
     if "needs" in claim and has_other_conditions:
         yield [*head, "as published", "", *not_measured]
 
@@ -95,8 +97,10 @@ def _compared_text(expectation: Document) -> str:
         for row in expectation["named"]
     ]
     compared = " by ".join(map(code, names))
-    other = expectation.get("other_conditions")
-    return f"{compared}; other conditions: {prose(other)}" if other else compared
+    other_conditions = expectation.get("other_conditions")
+    return (
+        f"{compared}; other conditions: {prose(other_conditions)}" if other_conditions else compared
+    )
 
 
 def _expected_text(expectation: Document) -> str:
@@ -133,10 +137,10 @@ def caveats_of(claim: Document) -> list[str]:
     ]
 
 
-def _caveat_texts(stated: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
-    if isinstance(stated, Mapping):
-        return [f"{name}: {text}" for name, text in stated.items()]
-    return [stated] if isinstance(stated, str) else stated
+def _caveat_texts(caveat: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
+    if isinstance(caveat, Mapping):
+        return [f"{name}: {text}" for name, text in caveat.items()]
+    return [caveat] if isinstance(caveat, str) else caveat
 
 
 def _caveat_section(claims: Sequence[Document]) -> Iterator[str]:

@@ -48,7 +48,7 @@ def described_row(row: str | Document, settings: Document) -> Document:
     defaults.
 
     Raises ValueError where the settings leave a member open."""
-    stated = {"target": row} if isinstance(row, str) else row
+    row_members = {"target": row} if isinstance(row, str) else row
     layer = settings.get("layer", "server")
     # Without a rate a closed loop is meant.
     members: dict[str, Any] = {"layer": layer, "rate": None}
@@ -58,12 +58,12 @@ def described_row(row: str | Document, settings: Document) -> Document:
         members["workload"] = "light"
 
     for name, (_, setting) in _MEMBERS.items():
-        value = stated.get(name, settings.get(setting))
+        value = row_members.get(name, settings.get(setting))
         if isinstance(value, list):
             raise ValueError(f"say which {name} of {value} is meant")
         if value is not None:
             members[name] = value
-    return {**members, "target": _target(stated["target"])}
+    return {**members, "target": _target(row_members["target"])}
 
 
 def find_row(analysis: Analysis, described: Document) -> Row | None:

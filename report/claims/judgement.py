@@ -121,7 +121,9 @@ def judge_published_figure(expectation: Document, analysis: Analysis, row: Row) 
     """Bytes per key against a published figure, by the slope and its interval: the ratio and the
     verdict, in words."""
     summary_id = row.id if isinstance(row, Summary) else None
-    memory = next((each for each in analysis.memory if summary_id in each.summary_ids), None)
+    memory = next(
+        (key_memory for key_memory in analysis.memory if summary_id in key_memory.summary_ids), None
+    )
     line = memory.slopes[0].line if memory and memory.slopes else None
     if line is None or line.low is None or line.high is None:
         return "", f"{UNDECIDED}: it takes three runs with two numbers of fresh keys"

@@ -24,10 +24,10 @@ def _campaigns_by_start(results: Path) -> list[tuple[str, Analysis]]:
     there twice is one attempt; those that cannot be read are named on standard error."""
     by_start: dict[str, tuple[str, Analysis]] = {}
     with found_campaigns(results, MANIFEST) as campaigns:
-        for place, folder, wrong in campaigns:
+        for place, folder, problem in campaigns:
             try:
-                if wrong:
-                    raise ReportError(wrong, USAGE)
+                if problem:
+                    raise ReportError(problem, USAGE)
                 analysis = analyse(load_campaign(folder, keep_going=True, series=False))
             except ReportError as error:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)

@@ -30,9 +30,9 @@ COMMANDS = (
 
 def start(arguments: "list[str]") -> int:
     """Runs the command that the first argument names, and returns its exit code."""
-    command, *rest = arguments or [""]
+    command, *command_arguments = arguments or [""]
     if command == "environment":
-        return environment_command.main(rest)
+        return environment_command.main(command_arguments)
 
     if command not in COMMANDS:
         print(f"usage: report {{{','.join([*COMMANDS, 'environment'])}}} …", file=sys.stderr)
@@ -47,7 +47,7 @@ def start(arguments: "list[str]") -> int:
         return EXIT_UNFIT
 
     module = importlib.import_module(f"report.cli.{command.replace('-', '_')}_command")
-    exit_code: int = module.main(rest)
+    exit_code: int = module.main(command_arguments)
     return exit_code
 
 

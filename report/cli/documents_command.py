@@ -54,8 +54,8 @@ def _print(document: object) -> None:
     print(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
 
 
-def _print_campaign(folder: Path, facts: dict[str, str]) -> None:
-    _print({"campaign": facts})
+def _print_campaign(folder: Path, heading: dict[str, str]) -> None:
+    _print({"campaign": heading})
     for result in _results(folder):
         _print(result)
 

@@ -68,15 +68,15 @@ def _check_folders(folder: Path, roots: Sequence[Path]) -> None:
 def _add_all(site: Site, root: Path) -> None:
     """Adds what lies below a folder of results. What cannot be read is left out."""
     with found_campaigns(root, MANIFEST, AUDIT_FILE) as campaigns:
-        for place, source, wrong in campaigns:
+        for place, source, problem in campaigns:
             address = f"{root.name}/{place}".removesuffix("/.")
             try:
-                if wrong:
-                    raise ReportError(wrong, USAGE)
+                if problem:
+                    raise ReportError(problem, USAGE)
                 site.add(address, source)
             except ReportError as error:
                 if error.exit_code != USAGE:
                     raise
-                others = len(error.lines) - 1
-                more = f", and {others} more" if others else ""
-                site.left_out.append(f"{address}: {error.lines[0]}{more}")
+                further_errors = len(error.lines) - 1
+                more_text = f", and {further_errors} more" if further_errors else ""
+                site.left_out.append(f"{address}: {error.lines[0]}{more_text}")

@@ -75,9 +75,11 @@ def _source(place: str, analysis: Analysis) -> str:
     if manifest is None:
         raise ReportError(f"{place} has no manifest", USAGE)
     machine = manifest["machine"]
-    where = f"{machine['cpu_model']}, {machine['cpus']} CPUs, runtime {manifest['runtime']['id']}"
+    machine_text = (
+        f"{machine['cpu_model']}, {machine['cpus']} CPUs, runtime {manifest['runtime']['id']}"
+    )
     status = "" if manifest["status"] == "finished" else f", {manifest['status']}"
-    return f"- {code(place)}: {prose(manifest['started_at'][:10])}, {prose(where + status)}"
+    return f"- {code(place)}: {prose(manifest['started_at'][:10])}, {prose(machine_text + status)}"
 
 
 def matrix_of(campaigns: Sequence[tuple[str, Analysis]]) -> OriginalMatrix:
@@ -121,9 +123,9 @@ def read_matrix(results: Path) -> OriginalMatrix:
     Raises ReportError where there is none, or one cannot be read."""
     campaigns = []
     with found_campaigns(results / CAMPAIGNS, MANIFEST) as places:
-        for place, folder, wrong in places:
-            if wrong:
-                raise ReportError(f"{place}: {wrong}", USAGE)
+        for place, folder, problem in places:
+            if problem:
+                raise ReportError(f"{place}: {problem}", USAGE)
             campaigns.append((str(place), analyse(load_campaign(folder, series=False))))
     if not campaigns:
         raise ReportError(

@@ -32,8 +32,8 @@ def _example() -> Campaign:
 
 def _with_blocks(text: str, begin: str, end: str, blocks: Sequence[str]) -> str:
     """The text with these blocks in place of what stands between its two marks."""
-    before, begin_mark, rest = text.partition(begin)
-    _, end_mark, after = rest.partition(end)
+    before, begin_mark, after_begin = text.partition(begin)
+    _, end_mark, after = after_begin.partition(end)
     if not begin_mark or not end_mark:
         raise SystemExit(f"README.md lacks {begin} or {end}")
     return "\n\n".join([f"{before}{begin}", *blocks, f"{end}{after}"])
@@ -65,7 +65,7 @@ def _example_blocks() -> list[str]:
     (cell,) = decision_cells([analysis.cells[0]])
 
     machine = manifest["machine"]
-    where = (
+    provenance = (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
         f"{prose(machine['cpu_model'])}: store, server and load generator shared {machine['cpus']} CPUs. "
         f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
@@ -75,7 +75,7 @@ def _example_blocks() -> list[str]:
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
         "\n".join(_decision_table(cell)),
         f"**{prose(recommend(analysis).lead)}**",
-        where,
+        provenance,
     ]
 
 
