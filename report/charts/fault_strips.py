@@ -1,5 +1,5 @@
-"""One strip per target: how requests ended around a fault, with the p99, on axes that all strips
-share."""
+"""Draws one strip for each target, with how requests ended around a fault and the p99, on axes that
+all strips share."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,12 +27,13 @@ _STRIP_PX = 84
 _TITLE_PX = 24
 _TOP_PX = 34
 _BOTTOM_PX = 46
-#: About what the labels of the left axis take.
+#: The approximate width of the labels of the left axis.
 _LABELS_PX = 34
-#: Drawn before the injection.
+#: A strip begins this long before the injection.
 _BEFORE_S = 5.0
-#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the
-#: usual rate. It is not round, so that the title of a strip and a tick do not meet.
+#: The axis ends at this multiple of the typical rate, because a backlog that is served at once
+#: would dwarf everything else. It is not round, so that the title of a strip and a tick do not
+#: meet.
 _MAX_RATE = 1.9
 #: The width of a slice.
 _WIDTH_S = 0.1
@@ -53,7 +54,7 @@ class _Strip(Struct, frozen=True):
 
     @property
     def injected_s(self) -> tuple[float, float]:
-        """From and to."""
+        """Beginning and end of the injection, in seconds into the window."""
         injected = self.drawn.record.injected
         return (injected.from_s, injected.to_s) if injected else (0.0, 0.0)
 
@@ -68,13 +69,13 @@ class _Strip(Struct, frozen=True):
         return [round(index * _WIDTH_S - from_s, 3) for index in self.slices]
 
     @property
-    def usual_rate(self) -> float:
+    def typical_rate(self) -> float:
         line = self.timeline
         columns = (line.allowed, line.limited, line.failed, line.timed_out)
         ended_counts = [sum(column_values) for column_values in zip(*columns, strict=True)]
         counts_before = ended_counts[: int(self.injected_s[0] / _WIDTH_S)]
-        usual_counts = counts_before if sum(counts_before) else ended_counts
-        return sum(usual_counts) / len(usual_counts) / _WIDTH_S if usual_counts else 0.0
+        typical_counts = counts_before if sum(counts_before) else ended_counts
+        return sum(typical_counts) / len(typical_counts) / _WIDTH_S if typical_counts else 0.0
 
     @property
     def title(self) -> str:
@@ -100,7 +101,7 @@ def _strips(group: FaultGroup) -> list[_Strip]:
 
 
 def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
-    """How requests ended, stacked, and the p99 over them."""
+    """The traces of how requests ended, stacked, and of the p99 over them."""
     line = strip.timeline
 
     def trace(
@@ -158,8 +159,8 @@ def _axis(number: int) -> str:
 
 
 def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
-    """The time of the fault, at least wide enough to be seen, and the moments when requests were
-    served again (dotted) and settled (dashed)."""
+    """Shapes for the time of the fault and for the moments when requests were served again (dotted)
+    and settled (dashed). The time of the fault is drawn wide enough to be seen."""
 
     def shape(kind: str, x0: float, x1: float, **more: Any) -> dict[str, Any]:
         place = {"xref": "x", "yref": f"{_axis(2 * number + 1)} domain", "y0": 0, "y1": 1}
@@ -187,10 +188,10 @@ def _p99_range(strips: Sequence[_Strip]) -> list[float]:
 
 
 def _shared_axes(strips: Sequence[_Strip]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Of time, of rates at the left and of the p99 at the right."""
+    """The axes of time, of rates at the left, and of the p99 at the right."""
     first = min(strip.times_s[0] for strip in strips)
     last = max(strip.times_s[-1] + _WIDTH_S for strip in strips)
-    top_rate = _MAX_RATE * max(strip.usual_rate for strip in strips)
+    top_rate = _MAX_RATE * max(strip.typical_rate for strip in strips)
     time = {"rangemode": "normal", "range": [first, last], "showgrid": False, "zeroline": False}
     p99 = {"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g", "showgrid": False}
     return (
@@ -207,7 +208,7 @@ def _layout(strips: Sequence[_Strip], all_strips: Sequence[_Strip]) -> dict[str,
     axes: dict[str, Any] = {"xaxis": {**time, "anchor": _axis(2 * len(strips) - 1)}}
     annotations = []
     shapes = []
-    # Titles start at the edge of the page: labels are long, and phones narrow.
+    # Titles start at the edge of the page, because labels are long and phones narrow.
     title = {"xref": "paper", "yref": "paper", "x": 0, "xshift": -_LABELS_PX, "xanchor": "left"}
     title |= {"yanchor": "bottom", "showarrow": False, "borderpad": 2}
     for number, strip in enumerate(strips):
@@ -236,8 +237,9 @@ def _layout(strips: Sequence[_Strip], all_strips: Sequence[_Strip]) -> dict[str,
 def fault_charts(
     groups: Sequence[FaultGroup],
 ) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
-    """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond
-    `MAX_STRIPS` targets, the first are drawn."""
+    """One chart for each fault with a timeline, its figure and the ids of its strips.
+
+    Of more than `MAX_STRIPS` targets only the first are drawn."""
     strips_of_groups = [_strips(group) for group in groups]
     all_strips = [strip for strips in strips_of_groups for strip in strips]
     for number, (group, strips) in enumerate(zip(groups, strips_of_groups, strict=True), start=1):

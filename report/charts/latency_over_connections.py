@@ -22,8 +22,9 @@ from report.charts.lines_over_a_number import (
 
 
 def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
-    """Lines over the connections of rows over their runs in groups of one size: between two sizes
-    the latency at full load changes with the size alone (rule M35)."""
+    """Lines over the connections, each of the runs in groups of one size.
+
+    Between two sizes of groups, latency at full load changes with the size alone (rule M35)."""
     by_size: dict[int, list[ChartRow]] = {}
     for row in rows:
         for size in row.summary.group_sizes:
@@ -36,8 +37,7 @@ def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
 
 
 def _p99_and_mean(name: str, line: Sequence[ChartRow], text: LayerText) -> list[go.Scatter]:
-    """The line of the p99, and that of the mean, which belongs to it and has no entry of its own in
-    the legend."""
+    """The line of the p99 and that of the mean, which share one entry of the legend."""
     texts = [
         f"{row.text}, {row.summary.identity.load_text}: {latency_text(row, text)}" for row in line
     ]

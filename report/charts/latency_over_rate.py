@@ -12,7 +12,8 @@ from report.charts.lines_over_a_number import long_lines, median_line
 
 
 def draw_latency_over_rate(data: ChartData) -> dict[str, Any] | None:
-    """A line for rows that differ in their rate alone; None where no two rows have a p99."""
+    """Draws a line for rows that differ in their rate alone; None where no two of them have a
+    p99."""
     lines = long_lines([row for row in data.at_a_rate if row.median(p99) is not None])
     if not lines:
         return None

@@ -1,4 +1,4 @@
-"""Reads the files of claims: one for each campaign that measures them."""
+"""Reads the files of claims. Each file also describes the campaign that measures its claims."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -13,7 +13,7 @@ from report.statistics.conclusions import Status, conclusion_of
 
 _DECIDED: tuple[Status, ...] = ("better", "worse", "no difference")
 
-#: What reading a file raises that is not what it should be.
+#: The errors of reading a file that is damaged or not a file of claims.
 _READING_ERRORS = (
     OSError,
     yaml.YAMLError,
@@ -26,9 +26,10 @@ _READING_ERRORS = (
 
 
 def read_claims(folder: Path) -> list[Document]:
-    """The claims of all files, by id, each with its `file`, and with all that describes its rows.
+    """The claims of all files in the order of their ids, each with its `file` and with all members
+    of its rows.
 
-    Raises ReportError naming the file and what is wrong in it."""
+    Raises ReportError, which names the file and what is wrong in it."""
     claims: list[Document] = []
     for path in sorted(folder.glob("*.yaml")):
         try:
@@ -51,7 +52,7 @@ def _claims_of(path: Path) -> list[Document]:
 
 
 def _expectation(entry: Document, settings: Document) -> Document:
-    """A comparison with its rows described in full, and its ranges as two numbers each."""
+    """A comparison with all members of its rows, and with two numbers for each range."""
     if entry["metric"] not in METRICS:
         raise ValueError(f"there is no metric {entry['metric']}: have {', '.join(METRICS)}")
     _check_conclusion(entry)

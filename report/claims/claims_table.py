@@ -27,7 +27,7 @@ _HEAD = f"""<!-- Written by `python3 report claims` from claims/*.yaml and the c
 
 {ABOUT}"""
 
-#: Of a claim: what is printed below the table, in words.
+#: The members of a claim that are printed below the table, with their titles.
 _CAVEATS = {
     "refuted_by": "What would refute it",
     "measured_there": "Measured there",
@@ -54,15 +54,15 @@ COLUMNS = (
 def claims_markdown(
     claims: Sequence[Document], attempts_of: Mapping[str, Sequence[Attempt]]
 ) -> tuple[str, int]:
-    """The whole text, and the number of rows of its table. The attempts are by the id of their
-    claim."""
+    """The text of the page, and the number of rows of its table. The attempts are by the id of
+    their claim."""
     rows = [row for claim in claims for row in claim_rows(claim, attempts_of[str(claim["id"])])]
     lines = [_HEAD, "", *table(COLUMNS, rows, len(COLUMNS)), *_caveat_section(claims), ""]
     return "\n".join(lines), len(rows)
 
 
 def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> Iterator[list[str]]:
-    """The rows of a claim, of `COLUMNS` in Markdown."""
+    """The rows of a claim, whose cells are `COLUMNS` in Markdown."""
     head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", _source_link(claim)]
     command = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
     verdict = f"{UNDECIDED}: it needs {prose(command, 1000)}"
@@ -128,7 +128,7 @@ def _refuted_text(refutes: tuple[float, float] | None) -> str:
 
 
 def caveats_of(claim: Document) -> list[str]:
-    """How the publication measured, what it does not say, and what would refute it, a text each."""
+    """Texts about how the publication measured, what it does not say, and what would refute it."""
     return [
         f"{title}: {text}"
         for member, title in _CAVEATS.items()

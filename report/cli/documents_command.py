@@ -38,7 +38,7 @@ def _places(folder: Path) -> dict[tuple[str, int], Place]:
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
-    """The results of a campaign, by name; those that never count are not judged."""
+    """The results of a campaign in the order of their names, without those that never count."""
     places = _places(folder)
     for path in list_files(folder)[0]:
         document = _json(path)

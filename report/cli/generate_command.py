@@ -22,7 +22,7 @@ from report.results.model import Campaign
 
 _LATEST = f"{CONSTANTS['results_root']}/{CONSTANTS['latest']}"
 
-#: In the original this is HTML with CSV, as `html` is here.
+#: The format of the original for HTML with CSV, which `html` stands for here.
 _BOTH = "both"
 
 

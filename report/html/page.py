@@ -43,7 +43,8 @@ _CONTROLS = "Controls: what the harness itself can do, not ranked"
 def _decision_tables(
     parts: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]],
 ) -> Iterator[dict[str, Any]]:
-    """Of the first screen: capacity and latency at a rate apart (rule M4)."""
+    """The tables of the first screen. Capacity and latency at a rate have separate ones (rule
+    M4)."""
     has_titles = len({cell.title for _, cells in parts for cell in cells}) > 1
     for runtime, cells in parts:
         for open_loop in (False, True):
@@ -61,14 +62,14 @@ def _decision_table(
     has_titles: bool,
 ) -> dict[str, Any]:
     has_headings = has_titles or sum(len(cell.groups) for cell in cells) > 1
-    # Heading, the comparison that it leads to, and rows.
+    # Each body has a heading, the id of the comparison that it links to, and rows.
     bodies: list[tuple[str, str, Sequence[DecisionRow]]] = []
     for cell in cells:
         for group in cell.groups:
             title = f"{cell.title}. " if has_titles and group is cell.groups[0] else ""
             heading = f"{title}{group.heading}" if has_headings else ""
             bodies.append((heading, f"{cell.cell.id}-title", group.rows))
-        # Of several cells under one load they are the same rows.
+        # Several cells under one load share their controls.
         if cell.controls and (_CONTROLS, "", cell.controls) not in bodies:
             bodies.append((_CONTROLS, "", cell.controls))
     base = base_text(ranking for cell in cells for ranking in cell.cell.rankings)
@@ -80,7 +81,7 @@ def _decision_table(
 def _control_table(
     runtime: RuntimeResults, controls: Sequence[Summary], open_loop: bool
 ) -> dict[str, Any]:
-    """Of a part of the campaign that measured nothing else."""
+    """The table of a part of the campaign that measured only controls."""
     rows = tuple(decision_row(row, runtime.text) for row in controls)
     return _table_parts(runtime, open_loop, [(_CONTROLS, "", rows)])
 
@@ -114,13 +115,13 @@ def _table_parts(
     }
 
 
-#: Charts by the id that sections name them by; of several layers one each.
 Charts = dict[str, tuple[Chart, ...]]
+"""Charts by the id under which sections name them, with one chart for each layer."""
 
 
 def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[str]]:
-    """The charts that have something to draw, their figures by id, and the rows that only strips of
-    faults have. Two layers never share a chart."""
+    """The charts that have something to draw, their figures by id, and the ids of the strips of
+    faults. Two layers never share a chart."""
     charts: Charts = {}
     figures = {}
     by_layer: dict[str, list[RuntimeResults]] = {}
@@ -179,8 +180,7 @@ def render_page(
         recommendation=recommend(analysis) if ordered else None,
         forests=forests(analysis),
         cells=[(runtime.name, cell) for runtime, decisions in parts for cell in decisions],
-        # Of a campaign that looked for the highest rate, figures at each of its rates do not
-        # decide.
+        # In a search of the highest rate, the figures at one of its rates decide nothing.
         decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),
         sections=[
             each
@@ -216,7 +216,7 @@ def render_page(
 
 
 def audit_page(audit: Audit) -> str:
-    """Targets by checks, and what was promised and seen."""
+    """The page of an audit: a table of targets by checks, and what was promised and seen."""
     return render_template(
         "audit.html.j2",
         styles=(STATIC / "audit.css",),
