@@ -1,4 +1,5 @@
-"""The charts of a page in their order, but the strips of faults, which its section draws."""
+"""The charts of a page in their order, without the strips of faults, which have a section of their
+own."""
 
 from report.charts.ceiling import CEILING
 from report.charts.cpu_bars import CPU_AT_FULL_LOAD, CPU_AT_RATE

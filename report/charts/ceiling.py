@@ -20,15 +20,15 @@ class _Share(Struct, frozen=True):
     row: ChartRow
     percent: float
     text: str
-    """The same with its interval."""
+    """The share with its interval, as text."""
 
 
 def _shares_of(data: ChartData, control: str) -> list[_Share]:
-    """The rows in % of the control under the same load; rows with one run have none."""
+    """The rows in % of the control under the same load. Rows with one run have no share."""
     shares: dict[str, _Share] = {}
     for view in data.by_cell:
         ceiling = _control_of(view, control)
-        for row in view.own:
+        for row in view.main_rows:
             if ceiling and not row.summary.identity.open_loop:
                 share = _share(row, ceiling, control)
                 if share:

@@ -1,8 +1,8 @@
-"""What charts draw from: rows with their styles, and the views that may show them together.
+"""The data of charts: rows with their styles, and the views that may show rows together.
 
 All rows are of one layer. A view holds rows of one runtime, topology, workload, traffic, number of
-servers, load, store, decider and algorithm: nothing else may be compared; the controls under the
-same load stand beside them."""
+servers, load, store, decider and algorithm, because nothing else may be compared. The controls
+under the same load stand beside them."""
 
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,16 +21,17 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down")
 
 Part = tuple[str, Sequence[Cell], Sequence[Summary]]
-"""A part of a campaign: its runtime, its cells, and the controls that stand beside none."""
+"""A part of a campaign: its runtime, its cells, and the controls that stand beside no cell."""
 
 
 def literal(text: str) -> str:
-    """Text that plotly prints as it is: it understands a few HTML tags, and `%{…}` in templates."""
+    """Escapes a text so that plotly prints it as it is. Plotly interprets a few HTML tags, and
+    `%{…}` in templates."""
     return html.escape(text, quote=False).replace("%{", "%\u200b{")
 
 
 class ChartRow(Struct, frozen=True):
-    """A summary with figures; `text` is its label, which plotly prints as it is. One label, one
+    """A summary with figures. Plotly prints its label `text` as it is, and each label has one
     style."""
 
     summary: Summary
@@ -45,7 +46,7 @@ class ChartRow(Struct, frozen=True):
 
     @property
     def selected(self) -> Measured:
-        """The selected run, for what only a single run has."""
+        """The selected run, for figures that only a single run has."""
         if self.summary.selected_figures is None:
             raise ValueError(f"{self.id} has no run that counts, and so no place in a chart")
         return self.summary.selected_figures
@@ -59,22 +60,24 @@ class ChartRow(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
+    """Rows that may be compared, with the controls beside them."""
+
     text: str
-    own: tuple[ChartRow, ...]
+    main_rows: tuple[ChartRow, ...]
     controls: tuple[ChartRow, ...] = ()
 
     @property
     def rows(self) -> tuple[ChartRow, ...]:
-        return (*self.own, *self.controls)
+        return (*self.main_rows, *self.controls)
 
 
 class ChartData(Struct, frozen=True):
-    """All that charts draw from.
+    """All data of charts.
 
-    `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone.
-    `by_curve`: the same, but rows that differ only in their connections share a view, and so do
-    rows of an open loop that differ only in rate. `by_servers`: the same, but rows that differ only
-    in the number of servers share a view."""
+    `by_cell` has one view for each cell, store, decider and algorithm, then views of controls
+    alone. In `by_curve`, rows that differ only in their connections share a view, and so do rows of
+    an open loop that differ only in rate. In `by_servers`, rows that differ only in the number of
+    servers share a view."""
 
     text: LayerText
     rows: tuple[ChartRow, ...]
@@ -84,10 +87,10 @@ class ChartData(Struct, frozen=True):
 
     @property
     def at_capacity(self) -> tuple[ChartRow, ...]:
-        """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4).
+        """Rows of a closed loop, which are never drawn beside latencies at a given rate (rule M4).
 
-        At the limiter layer clients alone: controls call no store there, and their millions of
-        decisions per second would leave the clients no width."""
+        At the limiter layer they are clients alone. Controls call no store there, and their
+        millions of decisions per second would leave the clients no width."""
         rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
         clients = tuple(row for row in rows if not row.summary.identity.ceiling)
         return clients if not self.text.has_servers and clients else rows
@@ -98,7 +101,7 @@ class ChartData(Struct, frozen=True):
 
 
 def chart_data_of(parts: Sequence[Part]) -> ChartData:
-    """What the charts of one layer of a campaign draw."""
+    """The data of the charts of one layer of a campaign."""
     summaries = [
         summary
         for _, cells, controls in parts
@@ -124,7 +127,7 @@ def _styles(summaries: Iterable[Summary]) -> dict[str, int]:
     """The number of each label's style, among those of its client."""
     labels: dict[str, set[str]] = {}
     for summary in summaries:
-        # Controls are all of one colour, so that they differ in these alone.
+        # Controls share one colour, so only the number of their style tells them apart.
         client = "" if summary.identity.control else summary.identity.client
         labels.setdefault(client, set()).add(summary.identity.short_label)
 
@@ -162,13 +165,13 @@ class _Members(Struct, frozen=True):
 
     place: str
     """Where they were measured: runtime, topology and caps."""
-    own: Sequence[Summary]
+    main_rows: Sequence[Summary]
     controls: Sequence[Summary] = ()
     store: str = ""
 
 
 def _cell_members(parts: Sequence[Part]) -> Iterator[_Members]:
-    """Those of each cell, by store and by what decides."""
+    """The summaries of each cell, by store and by what decides."""
     for runtime, cells, _ in parts:
         for cell in cells:
             topology = (cell.identity.topology or "other addresses").capitalize()
@@ -176,10 +179,10 @@ def _cell_members(parts: Sequence[Part]) -> Iterator[_Members]:
             by_store: dict[str, list[Summary]] = {}
             for row in cell.rows:
                 decider = cell.named.short_text(row.identity)
-                store = " · ".join(filter(None, (row.identity.store_text, decider)))
-                by_store.setdefault(store, []).append(row)
-            for store, own in by_store.items():
-                yield _Members(place, own, cell.controls, store)
+                store_and_decider = " · ".join(filter(None, (row.identity.store_text, decider)))
+                by_store.setdefault(store_and_decider, []).append(row)
+            for store_and_decider, rows_of_store in by_store.items():
+                yield _Members(place, rows_of_store, cell.controls, store_and_decider)
 
 
 def _control_members(parts: Sequence[Part], fields: Sequence[LoadField]) -> Iterator[_Members]:
@@ -188,8 +191,8 @@ def _control_members(parts: Sequence[Part], fields: Sequence[LoadField]) -> Iter
         by_load: dict[str, list[Summary]] = {}
         for row in controls:
             by_load.setdefault(load_text(row.identity, fields), []).append(row)
-        for own in by_load.values():
-            yield _Members(" · ".join(filter(None, (runtime, "Controls"))), own)
+        for rows_of_load in by_load.values():
+            yield _Members(" · ".join(filter(None, (runtime, "Controls"))), rows_of_load)
 
 
 class _NamedView(Struct, frozen=True):
@@ -205,21 +208,22 @@ class _NamedView(Struct, frozen=True):
 def _named_view(
     members: _Members, rows: Mapping[str, ChartRow], fields: Sequence[LoadField]
 ) -> _NamedView | None:
-    """None where none of its rows has figures."""
-    own = tuple(rows[row.id] for row in members.own if row.id in rows)
+    """The view of these summaries; None where none of them has figures."""
+    main_rows = tuple(rows[row.id] for row in members.main_rows if row.id in rows)
     controls = tuple(rows[row.id] for row in members.controls if row.id in rows)
-    if not own:
+    if not main_rows:
         return None
     return _NamedView(
-        View(_view_name(members, fields), own, controls),
+        View(_view_name(members, fields), main_rows, controls),
         _view_name(members, fields, without="Load"),
         _view_name(members, fields, without="Servers"),
     )
 
 
 def _view_name(members: _Members, fields: Sequence[LoadField], without: str = "") -> str:
-    """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart."""
-    identity = members.own[0].identity
+    """Names a view by the parts of the load that tell rows apart: `Standalone · heavy ·
+    50 connections · on valkey`."""
+    identity = members.main_rows[0].identity
     load = load_text(identity, [field for field in fields if field.name != without])
     loop = ""
     if identity.open_loop and without == "Load":
@@ -229,14 +233,14 @@ def _view_name(members: _Members, fields: Sequence[LoadField], without: str = ""
 
 
 def _merged(named_views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
-    """One view for each name, with the rows of all."""
+    """One view for each name, with the rows of all views of that name."""
     views_of: dict[str, list[View]] = {}
     for name, view in named_views:
         views_of.setdefault(name, []).append(view)
     return tuple(
         View(
             name,
-            _merged_rows([row for view in views for row in view.own]),
+            _merged_rows([row for view in views for row in view.main_rows]),
             _merged_rows([row for view in views for row in view.controls]),
         )
         for name, views in views_of.items()
@@ -244,7 +248,7 @@ def _merged(named_views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 
 def _merged_rows(rows: Iterable[ChartRow]) -> tuple[ChartRow, ...]:
-    """Each row once: labels in their first order, then by servers and connections."""
+    """Each row once, ordered by the first place of its label, then by servers and connections."""
     by_id = {row.id: row for row in rows}
     labels = list(dict.fromkeys(row.text for row in by_id.values()))
 

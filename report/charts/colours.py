@@ -1,11 +1,11 @@
-"""The colours of charts, those of the light palette with those of the dark one."""
+"""The colours of charts, in the light palette and in the dark one."""
 
 from collections.abc import Iterable
 
 from report.analysis.summary import Summary
 
-#: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the
-#: lightness of each theme.
+#: Maps light colours to dark ones. They follow the colours of Okabe and Ito, which the colour-blind
+#: can tell apart, with the lightness of each theme.
 CATEGORICAL = {
     "#0072b2": "#56a8e0",
     "#d0560a": "#f08a4b",
@@ -17,7 +17,8 @@ CATEGORICAL = {
 }
 CONTROL_COLOUR = "#868c94"
 
-#: They have the first colours, in every campaign the same; any other client has one of the rest.
+#: These clients have the first colours in every campaign. Any other client has one of the further
+#: colours.
 _FIRST = ("valkey-glide", "iovalkey", "ioredis", "node-redis")
 
 INK = "#1c1e21"
@@ -29,10 +30,10 @@ SERVER_LIGHT = "#9fb0c6"
 STORE = "#a98600"
 SERVICE = "#8a4f7d"
 
-#: Light to dark, of what is neither a client's colour nor text: roles.
+#: Maps the light colours of roles to dark ones.
 ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f", SERVICE: "#cf93c2"}
 
-#: How requests ended, and the time of a fault.
+#: The colours of how requests ended, and of the time of a fault.
 SERVED = "#7ba9c9"
 LIMITED = "#d9b44a"
 FAILED = "#b3362b"
@@ -43,11 +44,11 @@ DARK = {**CATEGORICAL, **ROLE_COLOURS, **OUTCOME_COLOURS, **GREYS}
 
 
 def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
-    """The colour of each client that is measured."""
+    """The colour of each client, without controls."""
     clients = {summary.identity.client for summary in summaries if not summary.identity.control}
     palette = list(CATEGORICAL)
     colours = dict(zip(_FIRST, palette, strict=False))
-    others = palette[len(_FIRST) :]
+    further_colours = palette[len(_FIRST) :]
     for number, client in enumerate(sorted(clients.difference(_FIRST))):
-        colours[client] = others[number % len(others)]
+        colours[client] = further_colours[number % len(further_colours)]
     return colours

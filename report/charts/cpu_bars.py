@@ -28,7 +28,7 @@ _CPU_OF_KIND = {kind: sum_of_kind("cpu_us_per_request", kind) for kind in MEASUR
 
 
 def _cpu_us(row: ChartRow) -> dict[str, float]:
-    """The µs per request by kind of role, of the kinds that were measured."""
+    """The CPU time in µs per request of each kind of role that was measured."""
     medians = {kind: row.median(figure) for kind, figure in _CPU_OF_KIND.items()}
     return {kind: median for kind, median in medians.items() if median is not None}
 
@@ -43,7 +43,8 @@ def _hover_text(cpu_us: Mapping[str, float], text: LayerText) -> str:
 
 
 def _draw(data: ChartData, open_loop: bool) -> dict[str, Any] | None:
-    """Draws one kind of loop: what a request costs at full load is not what it costs at a rate."""
+    """Draws one kind of loop, because a request costs something else at full load than at a
+    rate."""
     text = data.text
     rows = []
     cpu_of_rows = []

@@ -1,5 +1,5 @@
-"""One strip per target: how requests ended around a fault, with the p99, on axes that all strips
-share."""
+"""Draws one strip for each target, with how requests ended around a fault and the p99, on axes that
+all strips share."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,12 +27,13 @@ _STRIP_PX = 84
 _TITLE_PX = 24
 _TOP_PX = 34
 _BOTTOM_PX = 46
-#: About what the labels of the left axis take.
+#: The approximate width of the labels of the left axis.
 _LABELS_PX = 34
-#: Drawn before the injection.
+#: A strip begins this long before the injection.
 _BEFORE_S = 5.0
-#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the
-#: usual rate. It is not round, so that the title of a strip and a tick do not meet.
+#: The axis ends at this multiple of the typical rate, because a backlog that is served at once
+#: would dwarf everything else. It is not round, so that the title of a strip and a tick do not
+#: meet.
 _MAX_RATE = 1.9
 #: The width of a slice.
 _WIDTH_S = 0.1
@@ -53,7 +54,7 @@ class _Strip(Struct, frozen=True):
 
     @property
     def injected_s(self) -> tuple[float, float]:
-        """From and to."""
+        """Beginning and end of the injection, in seconds into the window."""
         injected = self.drawn.record.injected
         return (injected.from_s, injected.to_s) if injected else (0.0, 0.0)
 
@@ -68,13 +69,13 @@ class _Strip(Struct, frozen=True):
         return [round(index * _WIDTH_S - from_s, 3) for index in self.slices]
 
     @property
-    def usual_rate(self) -> float:
+    def typical_rate(self) -> float:
         line = self.timeline
         columns = (line.allowed, line.limited, line.failed, line.timed_out)
-        ended = [sum(each) for each in zip(*columns, strict=True)]
-        before = ended[: int(self.injected_s[0] / _WIDTH_S)]
-        usual = before if sum(before) else ended
-        return sum(usual) / len(usual) / _WIDTH_S if usual else 0.0
+        ended_counts = [sum(column_values) for column_values in zip(*columns, strict=True)]
+        counts_before = ended_counts[: int(self.injected_s[0] / _WIDTH_S)]
+        typical_counts = counts_before if sum(counts_before) else ended_counts
+        return sum(typical_counts) / len(typical_counts) / _WIDTH_S if typical_counts else 0.0
 
     @property
     def title(self) -> str:
@@ -86,25 +87,34 @@ class _Strip(Struct, frozen=True):
             texts = [f"served and settled again {_moment_text(served)}"]
         else:
             moments = (("served again", served), ("settled", settled))
-            texts = [f"{what} {_moment_text(at)}" for what, at in moments if at is not None]
+            texts = [
+                f"{moment} {_moment_text(at_s)}" for moment, at_s in moments if at_s is not None
+            ]
         return " · ".join([f"<b>{literal(self.case.identity.label)}</b>", *texts])
 
 
 def _strips(group: FaultGroup) -> list[_Strip]:
-    found = [(case, case.typical) for case in group.cases]
-    return [_Strip(case, each, each.timeline) for case, each in found if each and each.timeline]
+    cases_with_runs = [(case, case.typical) for case in group.cases]
+    return [
+        _Strip(case, run, run.timeline) for case, run in cases_with_runs if run and run.timeline
+    ]
 
 
 def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
-    """How requests ended, stacked, and the p99 over them."""
+    """The traces of how requests ended, stacked, and of the p99 over them."""
     line = strip.timeline
 
     def trace(
         name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
     ) -> Any:
-        shown = {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": strip.id}
+        legend_entry = {
+            "name": name,
+            "legendgroup": name,
+            "showlegend": number == 0,
+            "meta": strip.id,
+        }
         return go.Scatter(
-            **shown,
+            **legend_entry,
             x=strip.times_s,
             y=values,
             yaxis=_axis(axis),
@@ -127,8 +137,8 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
             hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}}/s {name}<extra></extra>",
         )
 
-    each_us = [line.p99_us[index] for index in strip.slices]
-    p99_ms = [None if us is None else round(us / 1000, 3) for us in each_us]
+    p99s_us = [line.p99_us[index] for index in strip.slices]
+    p99_ms = [None if us is None else round(us / 1000, 3) for us in p99s_us]
     return [
         ended("admitted", SERVED, line.allowed),
         ended("limited", LIMITED, line.limited),
@@ -149,8 +159,8 @@ def _axis(number: int) -> str:
 
 
 def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
-    """The time of the fault, at least wide enough to be seen, and the moments when requests were
-    served again (dotted) and settled (dashed)."""
+    """Shapes for the time of the fault and for the moments when requests were served again (dotted)
+    and settled (dashed). The time of the fault is drawn wide enough to be seen."""
 
     def shape(kind: str, x0: float, x1: float, **more: Any) -> dict[str, Any]:
         place = {"xref": "x", "yref": f"{_axis(2 * number + 1)} domain", "y0": 0, "y1": 1}
@@ -158,12 +168,14 @@ def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
 
     from_s, to_s = strip.injected_s
     lasted_s = max(0.15, round(to_s - from_s, 3))
-    found = [shape("rect", 0, lasted_s, fillcolor=BAND, line={"width": 0}, layer="below")]
+    shapes = [shape("rect", 0, lasted_s, fillcolor=BAND, line={"width": 0}, layer="below")]
     moments = (("dot", strip.drawn.served_again_s), ("dash", strip.drawn.settled_again_s))
-    for dash, at in moments:
-        if at and at != NEVER:
-            found.append(shape("line", at, at, line={"width": 1, "dash": dash, "color": INK}))
-    return found
+    for dash, moment_s in moments:
+        if moment_s and moment_s != NEVER:
+            shapes.append(
+                shape("line", moment_s, moment_s, line={"width": 1, "dash": dash, "color": INK})
+            )
+    return shapes
 
 
 def _p99_range(strips: Sequence[_Strip]) -> list[float]:
@@ -176,10 +188,10 @@ def _p99_range(strips: Sequence[_Strip]) -> list[float]:
 
 
 def _shared_axes(strips: Sequence[_Strip]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Of time, of rates at the left and of the p99 at the right."""
+    """The axes of time, of rates at the left, and of the p99 at the right."""
     first = min(strip.times_s[0] for strip in strips)
     last = max(strip.times_s[-1] + _WIDTH_S for strip in strips)
-    top_rate = _MAX_RATE * max(strip.usual_rate for strip in strips)
+    top_rate = _MAX_RATE * max(strip.typical_rate for strip in strips)
     time = {"rangemode": "normal", "range": [first, last], "showgrid": False, "zeroline": False}
     p99 = {"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g", "showgrid": False}
     return (
@@ -189,23 +201,23 @@ def _shared_axes(strips: Sequence[_Strip]) -> tuple[dict[str, Any], dict[str, An
     )
 
 
-def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any]:
-    time, rate, p99 = _shared_axes(of_all)
-    each_px = _TITLE_PX + _STRIP_PX
-    plot_px = each_px * len(strips)
+def _layout(strips: Sequence[_Strip], all_strips: Sequence[_Strip]) -> dict[str, Any]:
+    time, rate, p99 = _shared_axes(all_strips)
+    strip_px = _TITLE_PX + _STRIP_PX
+    plot_px = strip_px * len(strips)
     axes: dict[str, Any] = {"xaxis": {**time, "anchor": _axis(2 * len(strips) - 1)}}
     annotations = []
     shapes = []
-    # Titles start at the edge of the page: labels are long, and phones narrow.
+    # Titles start at the edge of the page, because labels are long and phones narrow.
     title = {"xref": "paper", "yref": "paper", "x": 0, "xshift": -_LABELS_PX, "xanchor": "left"}
     title |= {"yanchor": "bottom", "showarrow": False, "borderpad": 2}
     for number, strip in enumerate(strips):
-        bottom = 1 - (number + 1) * each_px / plot_px
+        bottom = 1 - (number + 1) * strip_px / plot_px
         top = bottom + _STRIP_PX / plot_px
-        left = _axis(2 * number + 1)
-        right = _axis(2 * number + 2)
-        axes[f"yaxis{left[1:]}"] = {**rate, "domain": [bottom, top]}
-        axes[f"yaxis{right[1:]}"] = {**p99, "overlaying": left}
+        left_axis = _axis(2 * number + 1)
+        right_axis = _axis(2 * number + 2)
+        axes[f"yaxis{left_axis[1:]}"] = {**rate, "domain": [bottom, top]}
+        axes[f"yaxis{right_axis[1:]}"] = {**p99, "overlaying": left_axis}
         annotations.append({**title, "text": strip.title, "y": top})
         shapes.extend(_shapes(strip, number))
     ids = [strip.id for strip in strips]
@@ -225,11 +237,12 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
 def fault_charts(
     groups: Sequence[FaultGroup],
 ) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
-    """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond
-    `MAX_STRIPS` targets, the first are drawn."""
-    found = [_strips(group) for group in groups]
-    of_all = [strip for strips in found for strip in strips]
-    for number, (group, strips) in enumerate(zip(groups, found, strict=True), start=1):
+    """One chart for each fault with a timeline, its figure and the ids of its strips.
+
+    Of more than `MAX_STRIPS` targets only the first are drawn."""
+    strips_of_groups = [_strips(group) for group in groups]
+    all_strips = [strip for strips in strips_of_groups for strip in strips]
+    for number, (group, strips) in enumerate(zip(groups, strips_of_groups, strict=True), start=1):
         if not strips:
             continue
         drawn = strips[:MAX_STRIPS]
@@ -241,4 +254,4 @@ def fault_charts(
         )
         chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
         traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
-        yield chart, figure(traces, _layout(drawn, of_all)), tuple(strip.id for strip in drawn)
+        yield chart, figure(traces, _layout(drawn, all_strips)), tuple(strip.id for strip in drawn)

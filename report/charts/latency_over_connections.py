@@ -22,20 +22,22 @@ from report.charts.lines_over_a_number import (
 
 
 def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
-    """Lines over the connections of rows over their runs in groups of one size: between two sizes
-    the latency at full load changes with the size alone (rule M35)."""
+    """Lines over the connections, each of the runs in groups of one size.
+
+    Between two sizes of groups, latency at full load changes with the size alone (rule M35)."""
     by_size: dict[int, list[ChartRow]] = {}
     for row in rows:
         for size in row.summary.group_sizes:
-            at_size = structs.replace(row, summary=row.summary.in_groups_of(size))
-            if at_size.median(p99) is not None:
-                by_size.setdefault(size, []).append(at_size)
-    return [line for _, of_size in sorted(by_size.items()) for line in long_lines(of_size)]
+            row_of_size = structs.replace(row, summary=row.summary.in_groups_of(size))
+            if row_of_size.median(p99) is not None:
+                by_size.setdefault(size, []).append(row_of_size)
+    return [
+        line for _, rows_of_size in sorted(by_size.items()) for line in long_lines(rows_of_size)
+    ]
 
 
 def _p99_and_mean(name: str, line: Sequence[ChartRow], text: LayerText) -> list[go.Scatter]:
-    """The line of the p99, and that of the mean, which belongs to it and has no entry of its own in
-    the legend."""
+    """The line of the p99 and that of the mean, which share one entry of the legend."""
     texts = [
         f"{row.text}, {row.summary.identity.load_text}: {latency_text(row, text)}" for row in line
     ]

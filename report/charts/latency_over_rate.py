@@ -12,7 +12,8 @@ from report.charts.lines_over_a_number import long_lines, median_line
 
 
 def draw_latency_over_rate(data: ChartData) -> dict[str, Any] | None:
-    """A line for rows that differ in their rate alone; None where no two rows have a p99."""
+    """Draws a line for rows that differ in their rate alone; None where no two of them have a
+    p99."""
     lines = long_lines([row for row in data.at_a_rate if row.median(p99) is not None])
     if not lines:
         return None
@@ -20,12 +21,14 @@ def draw_latency_over_rate(data: ChartData) -> dict[str, Any] | None:
     text = data.text
     traces = []
     for line in lines:
-        offered = [row.summary.identity.rate_per_second for row in line]
+        offered_rates = [row.summary.identity.rate_per_second for row in line]
         texts = [
             f"{row.text} at {rate(rate_per_second)} {text.rate_unit}: {latency_text(row, text)}"
-            for row, rate_per_second in zip(line, offered, strict=True)
+            for row, rate_per_second in zip(line, offered_rates, strict=True)
         ]
-        traces.append(median_line(line[0].text, line, offered, p99, texts, text.latency_value))
+        traces.append(
+            median_line(line[0].text, line, offered_rates, p99, texts, text.latency_value)
+        )
 
     rows = [row for line in lines for row in line]
     x = layout.log_axis(f"offered {text.requests} per second")

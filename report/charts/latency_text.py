@@ -1,4 +1,4 @@
-"""What hovering over a latency shows."""
+"""The texts that hovering over a latency shows."""
 
 from report.analysis.figures import Figure, mean_latency, p50, p99
 from report.analysis.texts import AT_FULL_LOAD, LayerText
@@ -6,7 +6,7 @@ from report.charts.chart_data import ChartRow
 
 
 def latency_text(row: ChartRow, text: LayerText) -> str:
-    """Mean, p50 and p99 with their ranges, and under which load they hold."""
+    """Mean, p50 and p99 with their ranges and the load under which they hold."""
     latencies = ", ".join(
         [
             latency_with_range(row, "mean", mean_latency, text),
@@ -19,7 +19,7 @@ def latency_text(row: ChartRow, text: LayerText) -> str:
 
 
 def latency_with_range(row: ChartRow, name: str, figure: Figure, text: LayerText) -> str:
-    """`p99 12.2 ms (8.10–14.0)`."""
+    """A latency with its range: `p99 12.2 ms (8.10–14.0)`."""
     latency = row.summary.figure_of(figure)
     range_text = latency.range_text(text.latency)
     words = f"{name} {latency.text(text.latency)} {text.latency_unit}"

@@ -1,4 +1,5 @@
-"""What every chart shares: axes, traces, and figures that the page can filter and re-colour.
+"""The parts that all charts share: axes, traces, and figures that the page can filter and
+re-colour.
 
 The script in the page (`static/charts.js`) knows these conventions. `meta` of a trace holds the id
 of the row that it belongs to, or the id of every point's row; arrays of that length are filtered
@@ -32,7 +33,7 @@ MAX_LINES = 16
 BYTES_PER_MIB = 1024**2
 
 
-#: What captions tell at the server layer, and at the limiter layer, alone.
+#: Parts of captions that hold only at the server layer, or only at the limiter layer.
 _OF_SERVERS = {
     "rejection": " (HTTP 429)",
     "generator_part": " The generator’s part belongs to the harness, not to the client.",
@@ -42,9 +43,9 @@ _OF_LIMITERS = {"no_controls": " Controls, which call no store, are not drawn."}
 
 
 class Chart(Struct, frozen=True):
-    """One figure of the page; `build` gives None when there is nothing to draw.
+    """One figure of the page. `build` returns None when there is nothing to draw.
 
-    `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`."""
+    `title` and `caption` may hold names in braces, such as `{request}`, which `worded` replaces."""
 
     id: str
     title: str
@@ -119,20 +120,20 @@ def log_axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[str, Any]]:
-    """The lines of a chart by row: the rows of each view, under its heading if there are
-    several."""
+    """The lines of a chart by row. They are the rows of each view, under a heading if there are
+    several views."""
     drawn = {row.id for row in rows}
     categories: list[dict[str, Any]] = []
     for number, view in enumerate(views, start=1):
-        members = [row for row in view.own if row.id in drawn]
-        if not members:
+        drawn_rows = [row for row in view.main_rows if row.id in drawn]
+        if not drawn_rows:
             continue
         if len(views) > 1:
             heading = f"<b>{literal(view.text)}</b>"
             categories.append(
-                {"id": f"view{number}", "text": heading, "rows": [row.id for row in members]}
+                {"id": f"view{number}", "text": heading, "rows": [row.id for row in drawn_rows]}
             )
-        categories.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in members)
+        categories.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in drawn_rows)
     return categories
 
 
@@ -143,7 +144,7 @@ def by_row(
     row_px: int = 21,
     **layout: Any,
 ) -> dict[str, Any]:
-    """Layout of a chart with one line per row, under headings, the first on top, and values along
+    """The layout of a chart with one line for each row, the first on top, and values along
     `axis`."""
     categories = _categories(data.by_cell, rows)
     return {
@@ -179,21 +180,23 @@ def by_view(
     y: Mapping[str, Any],
     max_rows: int = MAX_LINES,
 ) -> dict[str, Any]:
-    """Layout of a chart that draws one view at a time, its controls with it."""
+    """The layout of a chart that draws one view with its controls at a time."""
     drawn = {row.id for row in rows}
-    filled = [view for view in views if any(row.id in drawn for row in view.own)]
-    # The controls stand beside the clients; they have a view of their own only where there are
-    # none.
+    filled_views = [view for view in views if any(row.id in drawn for row in view.main_rows)]
+    # The controls stand beside the clients. They have a view of their own only where there is no
+    # client.
     views_of_clients = [
-        view for view in filled if not all(row.summary.identity.ceiling for row in view.own)
+        view
+        for view in filled_views
+        if not all(row.summary.identity.ceiling for row in view.main_rows)
     ]
-    offered = [
+    view_entries = [
         {
             "text": view.text,
             "rows": [row.id for row in view.rows if row.id in drawn],
-            "own": sum(row.id in drawn for row in view.own),
+            "own": sum(row.id in drawn for row in view.main_rows),
         }
-        for view in views_of_clients or filled
+        for view in views_of_clients or filled_views
     ]
     return {
         "xaxis": dict(x),
@@ -201,7 +204,7 @@ def by_view(
         "showlegend": True,
         "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
         "height": 380,
-        "meta": {"views": offered, "max_rows": max_rows},
+        "meta": {"views": view_entries, "max_rows": max_rows},
     }
 
 
@@ -216,7 +219,7 @@ def bars(
     texts: Sequence[str],
     **more: Any,
 ) -> go.Bar:
-    """A bar for each row, with what hovering shows."""
+    """A bar for each row, with a text for hovering."""
     ids = [row.id for row in rows]
     hover_texts = [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)]
     style = {
@@ -256,7 +259,7 @@ def points(
     marker: dict[str, Any],
     **more: Any,
 ) -> go.Scatter:
-    """Values in the lines of their rows, with what hovering shows."""
+    """Points in the lines of their rows, each with a text for hovering."""
     ids = [row.id for row, _, _ in values]
     texts = [text for _, _, text in values]
     x = [value for _, value, _ in values]
@@ -264,16 +267,19 @@ def points(
 
 
 def whiskers(
-    rows: Sequence[ChartRow], figure: Figure, shown: Callable[[float], float | None] = float
+    rows: Sequence[ChartRow], figure: Figure, drawn_value: Callable[[float], float | None] = float
 ) -> dict[str, Any]:
-    """Error bars over the range of a figure, around its median; none where there is no range.
-    `shown` gives the value that is drawn of one."""
+    """Error bars over the range of a figure, around its median. A row without a range has none.
+
+    `drawn_value` converts a value to the unit of the axis."""
     above = []
     below = []
     for row in rows:
         summary = row.summary.figure_of(figure)
         low, middle, high = (
-            0 if end is None or summary.value is None or summary.range is None else shown(end) or 0
+            0
+            if end is None or summary.value is None or summary.range is None
+            else drawn_value(end) or 0
             for end in (summary.low, summary.value, summary.high)
         )
         above.append(max(0, high - middle))
@@ -290,8 +296,8 @@ def whiskers(
 
 
 def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> Iterator[go.Scatter]:
-    """Every measured run: circles for those that served their load, × for invalid ones, + for those
-    in which the target failed it."""
+    """A mark for every measured run: circles for runs that served their load, × for invalid runs,
+    and + for runs in which the target failed its load."""
     for kind, symbol in _SYMBOL_OF_KIND.items():
         values = [
             (row, value, _run_text(row, run, f"{show(value)} {unit}"))

@@ -14,7 +14,7 @@ from report.charts.layout import Chart, by_row, figure
 
 
 def _predicted_strokes(rows: Sequence[ChartRow]) -> list[go.Scatter]:
-    """The predictions with their tolerances; none where no row has one."""
+    """The predictions with their tolerances; empty where no row has one."""
     points = []
     tolerances_percent = []
     for row in rows:

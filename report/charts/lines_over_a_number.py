@@ -1,4 +1,4 @@
-"""What charts share that draw a line over a number in which rows differ: connections, rate or
+"""Shared parts of charts that draw a line over a number in which rows differ: connections, rate or
 servers."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,9 @@ from report.charts.layout import by_view, figure, rate_axis
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
-    """Rows that differ in their connections alone, in an open loop in their rate, the least first;
-    or in the number of servers alone."""
+    """Groups rows that differ in one number alone, the smallest first.
+
+    The number is that of servers, or else the connections, or the rate of an open loop."""
     lines: dict[tuple[str, str], list[ChartRow]] = {}
     for row in rows:
         identity = row.summary.identity
@@ -33,7 +34,7 @@ def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[
 
 
 def long_lines(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
-    """The same, of two rows or more each."""
+    """The lines of two rows or more."""
     return [line for line in lines_of(rows, over_servers) if len(line) > 1]
 
 
@@ -59,14 +60,15 @@ def median_line(
     x: Sequence[float | None],
     figure: Figure,
     texts: Sequence[str],
-    shown: Callable[[float | None], float | None] = lambda value: value,
+    drawn_value: Callable[[float | None], float | None] = lambda value: value,
 ) -> go.Scatter:
-    """A line through the medians of a figure with their ranges; `shown` gives the value that is
-    drawn."""
-    whiskers = layout.whiskers(line, figure, shown)
+    """A line through the medians of a figure with their ranges.
+
+    `drawn_value` converts a value to the unit of the axis."""
+    whiskers = layout.whiskers(line, figure, drawn_value)
     whiskers |= {"color": line[0].colour, "thickness": 1}
     ids = [row.id for row in line]
-    y = [shown(row.median(figure)) for row in line]
+    y = [drawn_value(row.median(figure)) for row in line]
     return layout.scatter(
         name, ids, x, y, texts, "lines+markers", error_y=whiskers, **line[0].style(2, 8)
     )
@@ -78,8 +80,8 @@ def throughput_line(
     amount_text: Callable[[ChartRow], str],
     unit: str,
 ) -> go.Scatter:
-    """A line through the median throughputs; the two functions give a row's place on the x axis,
-    and that in words."""
+    """A line through the median throughputs. The two functions give the place of a row on the x
+    axis, and a text for it."""
     texts = [
         f"{row.text}, {amount_text(row)}: {rate(row.median(throughput))} {unit}" for row in line
     ]
@@ -95,8 +97,8 @@ def figure_over_number(
     traces: Sequence[go.Scatter],
     y: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """The figure of these lines over a whole number; `y` is the axis, that of the rate by
-    default."""
+    """The figure of these lines over a whole number. The default of the axis `y` is that of the
+    rate."""
     if not lines:
         return None
     rows = [row for line in lines for row in line]

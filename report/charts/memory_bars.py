@@ -8,7 +8,7 @@ from report.charts import colours, layout
 from report.charts.chart_data import ChartData
 from report.charts.layout import BYTES_PER_MIB, Chart, bars, by_row, figure
 
-#: Name, figure and colour of each kind of memory.
+#: The name, figure and colour of each kind of memory.
 _KINDS: tuple[tuple[str, Figure, str], ...] = (
     ("server heap used", heap, colours.SERVER),
     (

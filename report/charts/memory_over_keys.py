@@ -24,11 +24,14 @@ def _traces_of(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatt
     name = f"{row.text}, {MEMORY_KINDS[slope.kind].lower()}"
     style = row.style(2, 7)
     line = slope.line
-    ends = [min(points, key=lambda point: point.keys), max(points, key=lambda point: point.keys)]
+    end_points = [
+        min(points, key=lambda point: point.keys),
+        max(points, key=lambda point: point.keys),
+    ]
     line_trace = _trace(
         name,
-        ends,
-        [line.intercept + line.slope * point.keys for point in ends],
+        end_points,
+        [line.intercept + line.slope * point.keys for point in end_points],
         [f"{row.text}: {line.slope:.1f} bytes per key, {slope.text}"] * 2,
         "lines",
         legendgroup=row.text,

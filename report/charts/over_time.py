@@ -12,11 +12,11 @@ from report.charts.layout import BYTES_PER_MIB, Chart, by_view, figure, rate_axi
 from report.results.model import Usage
 from report.results.series import MAX_POINTS, stretches
 
-#: Stands for the kind of role that asks: `node_kind` of the layer.
+#: Stands for the kind of role that calls the limiter, which is `node_kind` of the layer.
 _CONSUMER = "consumer"
 
 TimedValues = Sequence[tuple[float, float]]
-"""Times in seconds, each with the value there."""
+"""Times in seconds, each with its value."""
 
 
 def _answers_over_time(row: ChartRow) -> TimedValues:
@@ -32,7 +32,7 @@ def _answers_over_time(row: ChartRow) -> TimedValues:
 def _usage_over_time(
     kind: str, read: Callable[[Usage], float | None]
 ) -> Callable[[ChartRow], TimedValues]:
-    """What the roles of a kind used in the selected run."""
+    """A function that reads what the roles of a kind used in the selected run."""
 
     def values(row: ChartRow) -> TimedValues:
         points = [(usage.t_s, read(usage)) for usage in row.selected.usage.get(kind, ())]
@@ -60,8 +60,9 @@ def _figure(
     value_text: str,
     since: str = "the first reading",
 ) -> dict[str, Any] | None:
-    """A line a row over the seconds of its selected run; `value_text` is how hovering shows a
-    value."""
+    """A line for each row over the seconds of its selected run.
+
+    `value_text` is the template by which hovering shows a value."""
     lines = [(row, points) for row in data.rows if (points := values(row))]
     if not lines:
         return None

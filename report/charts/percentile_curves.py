@@ -15,7 +15,7 @@ from report.results.model import Measured
 from report.statistics.histograms import CURVE as PERCENTS
 from report.statistics.histograms import PERCENTILES, Bounds
 
-#: Where points are marked, with the names under which `unsupported` lists them.
+#: The percentiles with a mark, and the names under which `unsupported` lists them.
 _MARKED = {50.0: "p50", 90.0: "p90", 99.0: "p99", 99.9: "p99_9"}
 
 _TICKS = {
@@ -30,7 +30,7 @@ _TICKS = {
 
 
 def _figure_of_curve(place: int) -> Figure:
-    """The latency at a place of the runs' curves."""
+    """The figure of the latency at one place of the curves of runs."""
 
     def read(measured: Measured) -> float | None:
         return measured.curve_ms[place] if place < len(measured.curve_ms) else None
@@ -42,8 +42,8 @@ def _figure_of_curve(place: int) -> Figure:
 
 
 def _curve_figures() -> Iterator[tuple[float, Figure]]:
-    """The figures that a curve passes through, by percent: percentiles with a name have a figure of
-    their own."""
+    """The percents of a curve with their figures. Percentiles with a name have a figure of their
+    own."""
     named = {percent: percentile(name) for name, percent in PERCENTILES.items()}
     for place, percent in enumerate(PERCENTS):
         yield percent, named.get(percent) or _figure_of_curve(place)
@@ -53,7 +53,8 @@ _CURVE = tuple(_curve_figures())
 
 
 def _median_curve(summary: Summary) -> list[tuple[float, float]]:
-    """The median of each percentile over the runs, up to the first one that is not identified."""
+    """Percents with the median over the runs in ms, up to the first percentile that is not
+    identified."""
     curve: list[tuple[float, float]] = []
     for percent, latency in _CURVE:
         median = summary.figure_of(latency).value
@@ -64,7 +65,7 @@ def _median_curve(summary: Summary) -> list[tuple[float, float]]:
 
 
 def _inverse_share(percent: float) -> float:
-    """One request in so many is slower: p50 → 2, p99.9 → 1000, which spreads the tail evenly."""
+    """One request in this many is slower: 2 for p50, 1000 for p99.9. It spreads the tail evenly."""
     return round(100 / (100 - percent), 4)
 
 

@@ -58,7 +58,7 @@ def _run_points(line: Sequence[ChartRow], text: LayerText) -> list[_Point]:
 
 
 def _trace(points: Sequence[_Point], text: LayerText, mode: str, **style: Any) -> go.Scatter:
-    """Throughput and p99 of each point, with what hovering shows."""
+    """A trace of the throughput and p99 of each point, with a text for hovering."""
     first = points[0].row
     return layout.scatter(
         first.text,

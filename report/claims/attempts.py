@@ -13,7 +13,8 @@ from report.claims.compared_rows import Document, find_row
 from report.claims.judgement import judge_published_figure, judge_rows
 
 Attempt = tuple[str, Document, Sequence[str]]
-"""The campaign, the comparison (one of `expects`) and its cells, from the ratio to the versions."""
+"""The place of the campaign, the comparison (one of `expects`), and its cells from the ratio to the
+versions."""
 
 
 def attempts_in(claim: Document, place: str, analysis: Analysis) -> list[Attempt]:
@@ -33,8 +34,9 @@ def attempts_in(claim: Document, place: str, analysis: Analysis) -> list[Attempt
 
 
 def _rows_of(expectation: Document, analysis: Analysis) -> list[Row]:
-    """The row and the one that it is compared with, or the row alone where this is a published
-    figure; empty where the campaign lacks one of them."""
+    """The row and its base, or the row alone where the base is a published figure.
+
+    It is empty where the campaign has not measured one of them."""
     rows = []
     for side in (expectation["of"], expectation["against"]):
         if "published" in side:
@@ -75,7 +77,7 @@ def _condition_cells(analysis: Analysis, rows: Sequence[Row]) -> list[str]:
 
 
 def _load_text(rows: Sequence[Row]) -> str:
-    """Layer, load and duration of the first row, and how many runs of all rows are suspect."""
+    """Layer, load and duration of the first row, and the number of suspect runs of all rows."""
     identity = rows[0].identity
     if identity.rate_per_second:
         load = f"{identity.rate_per_second:g}/s"

@@ -1,4 +1,4 @@
-"""Reads the files of claims: one for each campaign that measures them."""
+"""Reads the files of claims. Each file also describes the campaign that measures its claims."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -13,7 +13,7 @@ from report.statistics.conclusions import Status, conclusion_of
 
 _DECIDED: tuple[Status, ...] = ("better", "worse", "no difference")
 
-#: What reading a file raises that is not what it should be.
+#: The errors of reading a file that is damaged or not a file of claims.
 _READING_ERRORS = (
     OSError,
     yaml.YAMLError,
@@ -26,9 +26,10 @@ _READING_ERRORS = (
 
 
 def read_claims(folder: Path) -> list[Document]:
-    """The claims of all files, by id, each with its `file`, and with all that describes its rows.
+    """The claims of all files in the order of their ids, each with its `file` and with all members
+    of its rows.
 
-    Raises ReportError naming the file and what is wrong in it."""
+    Raises ReportError, which names the file and what is wrong in it."""
     claims: list[Document] = []
     for path in sorted(folder.glob("*.yaml")):
         try:
@@ -45,46 +46,46 @@ def _claims_of(path: Path) -> list[Document]:
     settings = yaml.safe_load(path.read_text("utf-8"))
     claims: list[Document] = []
     for claim in settings["claims"]:
-        expects = [_expectation(stated, settings) for stated in claim.get("expects", [])]
+        expects = [_expectation(entry, settings) for entry in claim.get("expects", [])]
         claims.append({**claim, "file": path.name, "expects": expects})
     return claims
 
 
-def _expectation(stated: Document, settings: Document) -> Document:
-    """A comparison with its rows described in full, and its ranges as two numbers each."""
-    if stated["metric"] not in METRICS:
-        raise ValueError(f"there is no metric {stated['metric']}: have {', '.join(METRICS)}")
-    _check_conclusion(stated)
+def _expectation(entry: Document, settings: Document) -> Document:
+    """A comparison with all members of its rows, and with two numbers for each range."""
+    if entry["metric"] not in METRICS:
+        raise ValueError(f"there is no metric {entry['metric']}: have {', '.join(METRICS)}")
+    _check_conclusion(entry)
 
-    confirming_range = _bounds(stated.get("ratio", (None, None)))
-    refutes = _bounds(stated["refuted"]) if "refuted" in stated else None
-    if refutes and ("is" in stated or not _lies_within(confirming_range, refutes)):
+    confirming_range = _bounds(entry.get("ratio", (None, None)))
+    refutes = _bounds(entry["refuted"]) if "refuted" in entry else None
+    if refutes and ("is" in entry or not _lies_within(confirming_range, refutes)):
         raise ValueError("`refuted: [low, high]` takes a `ratio` that lies within it")
 
-    against = stated["against"]
+    against = entry["against"]
     is_figure = isinstance(against, Mapping) and "published" in against
     return {
-        **stated,
-        "named": (stated["of"], against),
-        "of": described_row(stated["of"], settings),
+        **entry,
+        "named": (entry["of"], against),
+        "of": described_row(entry["of"], settings),
         "against": against if is_figure else described_row(against, settings),
         "range": confirming_range,
         "refutes": refutes,
     }
 
 
-def _check_conclusion(stated: Document) -> None:
+def _check_conclusion(entry: Document) -> None:
     """Raises ValueError unless the comparison expects either a conclusion or a range."""
-    figure, _ = METRICS[stated["metric"]]
+    figure, _ = METRICS[entry["metric"]]
     words = [conclusion_of(status, higher_is_better=figure.higher_is_better) for status in _DECIDED]
-    has_range = any(end is not None for end in stated.get("ratio", ()))
-    is_known = stated.get("is", "") in ("", *words)
-    if not is_known or ("is" in stated) == has_range:
+    has_range = any(end is not None for end in entry.get("ratio", ()))
+    is_known = entry.get("is", "") in ("", *words)
+    if not is_known or ("is" in entry) == has_range:
         raise ValueError(f"expects needs `is` ({', '.join(words)}) or `ratio: [low, high]`")
 
 
-def _bounds(stated: Sequence[float | None]) -> tuple[float, float]:
-    low, high = stated
+def _bounds(ends: Sequence[float | None]) -> tuple[float, float]:
+    low, high = ends
     return (low or 0, inf if high is None else high)
 
 

@@ -15,7 +15,7 @@ _CLAIM = COLUMNS.index("Claim")
 _SOURCE = COLUMNS.index("Source")
 _CAMPAIGN = COLUMNS.index("Campaign")
 
-#: The places of the columns in a row, as the page shows them: the claim is a heading, and its
+#: The places of the columns in a row in the order of the page, where the claim is a heading and its
 #: source comes last.
 _SHOWN = [place for place in range(len(COLUMNS)) if place not in (_CLAIM, _SOURCE)]
 _SHOWN.append(_SOURCE)
@@ -26,7 +26,8 @@ def claims_page(
     attempts: Mapping[str, Sequence[Attempt]],
     reports: Mapping[str, str],
 ) -> str:
-    """`attempts` by the id of their claim; `reports` are the addresses of campaigns' reports."""
+    """The page of all claims. `attempts` are by the id of their claim, and `reports` are the
+    addresses of reports by the place of their campaign."""
     groups = tuple(_group(claim, attempts.get(str(claim["id"]), ()), reports) for claim in claims)
     columns = tuple(Column(COLUMNS[place], kind="text") for place in _SHOWN)
     table = Table("claim-rows", "", columns, groups, sortable=False)
@@ -49,7 +50,7 @@ def _group(claim: Document, attempts: Sequence[Attempt], reports: Mapping[str, s
 
 
 def _row(claim: Document, cells: Sequence[str], reports: Mapping[str, str]) -> TableRow:
-    """A row of the page. The cells are Markdown, in which foreign text holds no mark but that of
+    """A row of the page. The cells are Markdown, in which the only mark of foreign text is that of
     code."""
     texts = [cell.replace("`", "") for cell in cells]
     texts[_SOURCE] = str(claim["says"]["source"])
@@ -57,5 +58,7 @@ def _row(claim: Document, cells: Sequence[str], reports: Mapping[str, str]) -> T
         _SOURCE: str(claim["says"].get("address", "")),
         _CAMPAIGN: reports.get(texts[_CAMPAIGN], ""),
     }
-    shown = [TableCell(texts[place], kind="text", link=links.get(place, "")) for place in _SHOWN]
-    return TableRow("", tuple(shown))
+    page_cells = [
+        TableCell(texts[place], kind="text", link=links.get(place, "")) for place in _SHOWN
+    ]
+    return TableRow("", tuple(page_cells))

@@ -27,7 +27,7 @@ _HEAD = f"""<!-- Written by `python3 report claims` from claims/*.yaml and the c
 
 {ABOUT}"""
 
-#: Of a claim: what is printed below the table, in words.
+#: The members of a claim that are printed below the table, with their titles.
 _CAVEATS = {
     "refuted_by": "What would refute it",
     "measured_there": "Measured there",
@@ -54,15 +54,15 @@ COLUMNS = (
 def claims_markdown(
     claims: Sequence[Document], attempts_of: Mapping[str, Sequence[Attempt]]
 ) -> tuple[str, int]:
-    """The whole text, and the number of rows of its table. The attempts are by the id of their
-    claim."""
+    """The text of the page, and the number of rows of its table. The attempts are by the id of
+    their claim."""
     rows = [row for claim in claims for row in claim_rows(claim, attempts_of[str(claim["id"])])]
     lines = [_HEAD, "", *table(COLUMNS, rows, len(COLUMNS)), *_caveat_section(claims), ""]
     return "\n".join(lines), len(rows)
 
 
 def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> Iterator[list[str]]:
-    """The rows of a claim, of `COLUMNS` in Markdown."""
+    """The rows of a claim, whose cells are `COLUMNS` in Markdown."""
     head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", _source_link(claim)]
     command = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
     verdict = f"{UNDECIDED}: it needs {prose(command, 1000)}"
@@ -78,7 +78,9 @@ def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> Iterator[list[st
         if not is_measured:
             yield [*described, *not_measured]
 
-    has_other_conditions = all("other_conditions" in stated for stated in claim["expects"])
+    has_other_conditions = all(
+        "other_conditions" in expectation for expectation in claim["expects"]
+    )
     if "needs" in claim and has_other_conditions:
         yield [*head, "as published", "", *not_measured]
 
@@ -95,8 +97,10 @@ def _compared_text(expectation: Document) -> str:
         for row in expectation["named"]
     ]
     compared = " by ".join(map(code, names))
-    other = expectation.get("other_conditions")
-    return f"{compared}; other conditions: {prose(other)}" if other else compared
+    other_conditions = expectation.get("other_conditions")
+    return (
+        f"{compared}; other conditions: {prose(other_conditions)}" if other_conditions else compared
+    )
 
 
 def _expected_text(expectation: Document) -> str:
@@ -124,7 +128,7 @@ def _refuted_text(refutes: tuple[float, float] | None) -> str:
 
 
 def caveats_of(claim: Document) -> list[str]:
-    """How the publication measured, what it does not say, and what would refute it, a text each."""
+    """Texts about how the publication measured, what it does not say, and what would refute it."""
     return [
         f"{title}: {text}"
         for member, title in _CAVEATS.items()
@@ -133,10 +137,10 @@ def caveats_of(claim: Document) -> list[str]:
     ]
 
 
-def _caveat_texts(stated: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
-    if isinstance(stated, Mapping):
-        return [f"{name}: {text}" for name, text in stated.items()]
-    return [stated] if isinstance(stated, str) else stated
+def _caveat_texts(caveat: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
+    if isinstance(caveat, Mapping):
+        return [f"{name}: {text}" for name, text in caveat.items()]
+    return [caveat] if isinstance(caveat, str) else caveat
 
 
 def _caveat_section(claims: Sequence[Document]) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""The rows that a claim compares: what its file says about one, and the row of a campaign that it
-means.
+"""The rows that a claim compares: their members in the file of the claim, and the row of a campaign
+that has these members.
 
-Targets, layer, workload, traffic, load and limits decide; the campaign's name does not."""
+Target, layer, workload, traffic, load and limits identify a row. The name of the campaign does
+not."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,11 +13,11 @@ from report.analysis.summary import Row
 from report.results.model import STORE_LAYER
 
 Document = Mapping[str, Any]
-"""Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a
-configuration."""
+"""A mapping from YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares,
+or a configuration."""
 
-#: What a row says: where a configuration has it, and the setting of a campaign file that says it
-#: for all.
+#: The members of a row: how to read each from a configuration, and the setting of a campaign file
+#: that sets it for all rows.
 _MEMBERS: Mapping[str, tuple[Callable[[Document], Any], str]] = {
     "target": (lambda configuration: _target(configuration["target"]["text"]), ""),
     "layer": (lambda configuration: configuration["layer"], "layer"),
@@ -37,7 +38,7 @@ _DEFAULT_LIMITS = {"points": 1_000_000_000, "window": 60, "cost": 1}
 
 
 def _target(text: str) -> str:
-    """The full form: `ioredis@redis+b+a` → `ioredis@redis:standalone+a+b`."""
+    """The full form of a target: `ioredis@redis:standalone+a+b` for `ioredis@redis+b+a`."""
     head, *options = text.split("+")
     topology = ":standalone" if "@" in head and ":" not in head else ""
     return "+".join([head + topology, *sorted(options)])
@@ -48,9 +49,9 @@ def described_row(row: str | Document, settings: Document) -> Document:
     defaults.
 
     Raises ValueError where the settings leave a member open."""
-    stated = {"target": row} if isinstance(row, str) else row
+    row_members = {"target": row} if isinstance(row, str) else row
     layer = settings.get("layer", "server")
-    # Without a rate a closed loop is meant.
+    # A row without a rate is a closed loop.
     members: dict[str, Any] = {"layer": layer, "rate": None}
     if layer != STORE_LAYER:
         members |= _DEFAULT_LIMITS
@@ -58,12 +59,12 @@ def described_row(row: str | Document, settings: Document) -> Document:
         members["workload"] = "light"
 
     for name, (_, setting) in _MEMBERS.items():
-        value = stated.get(name, settings.get(setting))
+        value = row_members.get(name, settings.get(setting))
         if isinstance(value, list):
             raise ValueError(f"say which {name} of {value} is meant")
         if value is not None:
             members[name] = value
-    return {**members, "target": _target(stated["target"])}
+    return {**members, "target": _target(row_members["target"])}
 
 
 def find_row(analysis: Analysis, described: Document) -> Row | None:

@@ -28,8 +28,10 @@ NOTHING_REFUTES = "no range that refutes was set before the data"
 def judge_rows(
     expectation: Document, analysis: Analysis, row: Row, base: Row, family: int
 ) -> tuple[str, str]:
-    """The ratio of two rows and the verdict, in words. The family is the number of comparisons of
-    the claim in this campaign, which the interval covers together."""
+    """The ratio of two rows and the verdict, as texts.
+
+    `family` is the number of comparisons of the claim in this campaign, which the interval covers
+    together."""
     figure, printed_figure = METRICS[expectation["metric"]]
     if isinstance(row, Summary) and isinstance(base, Summary):
         if expectation["metric"] == "bytes_per_key":
@@ -61,7 +63,7 @@ def _key_size(row: Summary, base: Summary) -> Figure | None:
 def _reason_of_none(
     expectation: Document, analysis: Analysis, row: Row, base: Row, comparison: Comparison
 ) -> str:
-    """Why there is no verdict; empty where there is one."""
+    """The reason why there is no verdict; empty where there is one."""
     figure, _ = METRICS[expectation["metric"]]
     if expectation["metric"] == "cpu" and not row.identity.open_loop:
         return "in a closed loop CPU per request follows from the throughput"
@@ -79,7 +81,7 @@ def _reason_of_none(
 
 
 def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
-    """Why the runs support no verdict on a percentile; empty where they do."""
+    """The reason why the runs support no verdict on a percentile; empty where they do."""
     measured = [run.measured for run in runs if run.measured and figure.percentile]
     unsupported = sum(figure.percentile in document.unsupported for document in measured)
     if unsupported:
@@ -94,8 +96,8 @@ def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
 
 
 def _is_copy_told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> bool:
-    """Whether the copy in a ranking with one of the rows was told apart; of all rankings where
-    these have none."""
+    """Whether a copy was told apart in a ranking with one of the rows, or in any ranking where none
+    of these has a copy."""
     rankings = [
         ranking for cell in analysis.cells for ranking in cell.rankings if ranking.resolution
     ]
@@ -118,10 +120,13 @@ def _is_copy_told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure)
 
 
 def judge_published_figure(expectation: Document, analysis: Analysis, row: Row) -> tuple[str, str]:
-    """Bytes per key against a published figure, by the slope and its interval: the ratio and the
-    verdict, in words."""
+    """Judges bytes per key against a published figure, by the slope and its interval.
+
+    Returns the ratio and the verdict, as texts."""
     summary_id = row.id if isinstance(row, Summary) else None
-    memory = next((each for each in analysis.memory if summary_id in each.summary_ids), None)
+    memory = next(
+        (key_memory for key_memory in analysis.memory if summary_id in key_memory.summary_ids), None
+    )
     line = memory.slopes[0].line if memory and memory.slopes else None
     if line is None or line.low is None or line.high is None:
         return "", f"{UNDECIDED}: it takes three runs with two numbers of fresh keys"

@@ -7,7 +7,7 @@ from report.analysis import printed_rows as printed
 from report.analysis.figures import Figure
 from report.results.generated.records import PrintedResult
 
-#: By its name: the figure of a run, and the same of one whose figures a load program printed.
+#: Maps a metric to the figure of a run, and to that of a run whose figures a load program printed.
 METRICS: Mapping[str, tuple[Figure, Callable[[PrintedResult], float | None]]] = {
     "throughput": (figures.throughput, printed.rate),
     "p50": (figures.percentile("p50"), lambda run: run.latency.p50),

@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 def _table(root: Path) -> str:
     """The table of limiters and conditions of all audits below a folder."""
     with found_campaigns(root, AUDIT_FILE) as audit_places:
-        errors = [f"{place}: {why}" for place, _, why in audit_places if why]
+        errors = [f"{place}: {problem}" for place, _, problem in audit_places if problem]
         if errors:
             raise ReportError(errors, USAGE)
         audits = [load_audit(folder) for _, folder, _ in audit_places]

@@ -20,14 +20,16 @@ from report.results.model import MANIFEST
 
 
 def _campaigns_by_start(results: Path) -> list[tuple[str, Analysis]]:
-    """All campaigns below the folder, each with its place, the earliest first. A campaign that is
-    there twice is one attempt; those that cannot be read are named on standard error."""
+    """All campaigns below the folder, each with its place, the earliest first.
+
+    Two copies of a campaign are one attempt. Campaigns that cannot be read are named on standard
+    error."""
     by_start: dict[str, tuple[str, Analysis]] = {}
     with found_campaigns(results, MANIFEST) as campaigns:
-        for place, folder, wrong in campaigns:
+        for place, folder, problem in campaigns:
             try:
-                if wrong:
-                    raise ReportError(wrong, USAGE)
+                if problem:
+                    raise ReportError(problem, USAGE)
                 analysis = analyse(load_campaign(folder, keep_going=True, series=False))
             except ReportError as error:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Flags that the command line and the programs of the report share:
+"""The flags that the command line and the programs of the report share, from
 `src/contract/report-commands.ts`."""
 
 from argparse import ArgumentParser
@@ -14,8 +14,9 @@ _COMMANDS: Mapping[str, Any] = generated("report-commands")
 def command_parser(
     program: str, command: str, also: Mapping[str, tuple[str, ...]] | None = None
 ) -> ArgumentParser:
-    """The parser of a command with its shared flags. `also` has values that a flag takes beside its
-    choices, by the name of the flag."""
+    """The parser of a command with its shared flags.
+
+    `also` has further values of a flag with choices, by the name of the flag."""
     shared = _COMMANDS[command]
     parser = parser_of(program, shared["description"], shared["after"].strip())
     for flag in shared["flags"]:
@@ -39,5 +40,5 @@ def command_parser(
 def _help_text(flag: Mapping[str, Any]) -> str:
     default = flag.get("defaultText", flag.get("defaultValue"))
     text: str = f"{flag['help']} (default: {default})" if default else flag["help"]
-    # argparse replaces what follows a percent sign.
+    # argparse interprets a percent sign, so it must be doubled.
     return text.replace("%", "%%")

@@ -31,7 +31,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def floor_share(text: str) -> float:
-    """`2%` or `2` as 0.02. Raises ReportError for anything else, and from 100 % on."""
+    """The share of a floor in percent: 0.02 for `2%` or `2`.
+
+    Raises ReportError for other texts, and from 100 % on."""
     match = _PERCENT.fullmatch(text.strip())
     if not match:
         raise ReportError(
@@ -57,7 +59,7 @@ def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Sele
         if len(sides) != 2:
             raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
         (base_folder, base_label), (new_folder, new_label) = sides
-        # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
+        # When one side is `DIR#TARGET` and the other `DIR`, both name the same target.
         base = campaigns.select(base_folder, base_label or new_label)
         return base, campaigns.select(new_folder, new_label or base_label)
 

@@ -24,7 +24,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> int:
-    # A file that is damaged stops the report; until then the others go on without it.
+    # A damaged file stops the report at the end. Until then the campaign goes on without it.
     campaign = load_campaign(Path(options.campaign), keep_going=True, series=False)
     summaries = [_looked_at(row, options.round, is_last=options.end) for row in summarize(campaign)]
     decision = adaptive_of(analysis_of(campaign, summaries))
@@ -35,7 +35,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _looked_at(row: Summary, last_round: int, is_last: bool) -> Summary:
-    """The row as it is after this round; the manifest on disk does not know of the look yet."""
+    """The row as it is after this round. The manifest on disk does not contain the look yet."""
     schedule = row.look_schedule
     if not schedule:
         return row

@@ -1,7 +1,7 @@
 """Chooses the command of `python3 report COMMAND …` and runs it in the project's own environment.
 
-Works with any Python 3 and without any package: a command is imported when the environment is
-there.
+It works with any Python 3 and without any package, because a command is imported only when the
+environment exists.
 """
 
 import importlib
@@ -11,8 +11,8 @@ from report.cli import environment_command
 from report.environment.installation import EXIT_UNFIT, MIN_PYTHON, USAGE, EnvironmentUnfit
 from report.environment.virtual_environment import continue_in_environment, missing_packages
 
-#: Each has a module `COMMAND_command` in this folder. Its `main` takes the command's arguments and
-#: returns the exit code.
+#: Each command has a module `COMMAND_command` in this folder. Its `main` takes the arguments of the
+#: command and returns the exit code.
 COMMANDS = (
     "generate",
     "compare",
@@ -30,9 +30,9 @@ COMMANDS = (
 
 def start(arguments: "list[str]") -> int:
     """Runs the command that the first argument names, and returns its exit code."""
-    command, *rest = arguments or [""]
+    command, *command_arguments = arguments or [""]
     if command == "environment":
-        return environment_command.main(rest)
+        return environment_command.main(command_arguments)
 
     if command not in COMMANDS:
         print(f"usage: report {{{','.join([*COMMANDS, 'environment'])}}} …", file=sys.stderr)
@@ -47,7 +47,7 @@ def start(arguments: "list[str]") -> int:
         return EXIT_UNFIT
 
     module = importlib.import_module(f"report.cli.{command.replace('-', '_')}_command")
-    exit_code: int = module.main(rest)
+    exit_code: int = module.main(command_arguments)
     return exit_code
 
 

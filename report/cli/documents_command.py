@@ -38,7 +38,7 @@ def _places(folder: Path) -> dict[tuple[str, int], Place]:
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
-    """The results of a campaign, by name; those that never count are not judged."""
+    """The results of a campaign in the order of their names, without those that never count."""
     places = _places(folder)
     for path in list_files(folder)[0]:
         document = _json(path)
@@ -54,8 +54,8 @@ def _print(document: object) -> None:
     print(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
 
 
-def _print_campaign(folder: Path, facts: dict[str, str]) -> None:
-    _print({"campaign": facts})
+def _print_campaign(folder: Path, heading: dict[str, str]) -> None:
+    _print({"campaign": heading})
     for result in _results(folder):
         _print(result)
 

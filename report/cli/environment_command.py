@@ -1,6 +1,6 @@
 """`report environment`: prints the folder of the Python environment, which it makes if need be.
 
-Works with any Python 3 and without any package."""
+It works with any Python 3 and without any package."""
 
 import sys
 
@@ -9,7 +9,8 @@ from report.environment.virtual_environment import ensure_environment, find_envi
 
 
 def main(arguments: "list[str]") -> int:
-    """Prints the folder. `--find` makes nothing: where one would be made, it prints nothing."""
+    """Prints the folder. With `--find` it makes no environment, and prints nothing where there is
+    none."""
     if arguments not in ([], ["--find"]):
         print("usage: report environment [--find]", file=sys.stderr)
         return USAGE

@@ -22,7 +22,7 @@ from report.results.model import Campaign
 
 _LATEST = f"{CONSTANTS['results_root']}/{CONSTANTS['latest']}"
 
-#: In the original this is HTML with CSV, as `html` is here.
+#: The format of the original for HTML with CSV, which `html` stands for here.
 _BOTH = "both"
 
 
@@ -86,9 +86,11 @@ def _report_campaign(folder: Path, output_format: str, options: argparse.Namespa
     write_all(folder / "report", files)
 
     if options.images:
-        pictures, left_out = images(analysis)
-        if left_out:
-            print(f"images: {left_out} cells are left out, there are too many", file=sys.stderr)
+        pictures, skipped_cells = images(analysis)
+        if skipped_cells:
+            print(
+                f"images: {skipped_cells} cells are left out, there are too many", file=sys.stderr
+            )
         write_all(folder / "report" / "images", pictures)
 
     first_file = PAGE if PAGE in files else next(iter(files))

@@ -1,5 +1,5 @@
-"""`ratelimit-bench memory`: the bytes that a key takes, of a campaign with several numbers of fresh
-keys."""
+"""`ratelimit-bench memory`: shows how many bytes a key takes, from a campaign with several numbers
+of fresh keys."""
 
 import argparse
 from collections.abc import Sequence

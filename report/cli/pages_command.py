@@ -18,8 +18,8 @@ from report.pages.publish import publish
 def _run(options: argparse.Namespace) -> int:
     folder = Path(options.site).resolve()
     roots = [Path(root).resolve() for root in options.roots]
-    left_out = publish(folder, roots, Path(options.claims))
-    for line in left_out:
+    skipped = publish(folder, roots, Path(options.claims))
+    for line in skipped:
         print(f"pages: left out: {one_line(line)}", file=sys.stderr)
     print(one_line(folder / PAGE, 4096))
     return 0

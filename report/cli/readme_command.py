@@ -1,4 +1,4 @@
-"""`report readme`: writes what README.md shows of results between its marks."""
+"""`report readme`: writes the parts of README.md that come from results between their marks."""
 
 import sys
 from collections.abc import Sequence

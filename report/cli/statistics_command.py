@@ -29,9 +29,10 @@ from report.statistics.run_samples import median_interval, paired_ratio
 def power(
     pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds: int
 ) -> dict[str, Any]:
-    """What pairs of two equal targets, one a round, say of a machine: their ratio, the deviation of
-    its logarithm, the smallest difference that `rounds` find, and the rounds that each ratio takes
-    (None where these are more than 1000).
+    """Which differences a machine can show, by pairs of two equal targets, one pair a round.
+
+    Returns their ratio, the deviation of its logarithm, the smallest difference that `rounds` find,
+    and the rounds that each of `ratios` takes (None where these are more than 1000).
 
     Raises ValueError for fewer than two pairs, or a figure that is not positive."""
     deviation = log_deviation_of_pairs(pairs)
@@ -52,7 +53,9 @@ def power(
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Raises ValueError for a question that is not known, or figures that give no answer."""
+    """The answer to a question.
+
+    Raises ValueError for an unknown question, or for figures that give no answer."""
     match request.get("question"):
         case "median_interval":
             return asdict(median_interval(request["values"]))
@@ -74,6 +77,6 @@ def main(_: Sequence[str]) -> int:
     except ValueError as error:
         print(f"statistics: {error}", file=sys.stderr)
         return USAGE
-    # JSON has no infinity: a bound that is not there is null.
+    # JSON has no infinity, so a missing bound is null.
     json.dump(json.loads(json.dumps(answer), parse_constant=lambda _: None), sys.stdout)
     return 0

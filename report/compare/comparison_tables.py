@@ -1,4 +1,4 @@
-"""A comparison as the console, Markdown and JSON show it: one list of columns for both tables."""
+"""Shows a comparison on the console, as Markdown and as JSON. Both tables have the same columns."""
 
 import json
 import math
@@ -24,19 +24,19 @@ from report.sections.ranking_text import although_suspect, limited_throughput
 
 
 class _Line(Struct, frozen=True):
-    """Two rows that were compared, as they stand in a table."""
+    """Two compared rows, which are one line of the table."""
 
     pair: Compared
     fields: tuple[LoadField, ...]
-    """What the loads of the table's lines differ in."""
+    """The fields in which the loads of the table's lines differ."""
 
 
 def _figure_text(metric: Metric, row: Summary, runs: int) -> str:
     if not row.has_figures:
         return row.spoiled_text or ABSENT
     figure = row.figure_of(metric.read)
-    beside = filter(None, (figure.range_text(metric.show), plural(runs, "run")))
-    return f"{figure.text(metric.show)} ({', '.join(beside)})"
+    range_and_runs = filter(None, (figure.range_text(metric.show), plural(runs, "run")))
+    return f"{figure.text(metric.show)} ({', '.join(range_and_runs)})"
 
 
 def _base_median(line: _Line) -> str:
@@ -50,7 +50,7 @@ def _new_median(line: _Line) -> str:
 
 
 def _shown_ratio(value: float) -> str:
-    """Three decimals, fewer where the ratio is large: no digits that mean nothing."""
+    """The ratio with three decimals, or fewer where it is large and they would mean nothing."""
     if value < 10:
         return decimals(value, 3)
     return decimals(value, 1 if value < 1000 else 0)
@@ -67,10 +67,10 @@ def _interval(line: _Line) -> str:
 
 
 def _corrected_p(line: _Line) -> str:
-    p = line.pair.comparison.p_holm
-    if p is None:
+    corrected = line.pair.comparison.p_holm
+    if corrected is None:
         return ABSENT
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+    return "<0.0001" if corrected < 0.0001 else f"{corrected:.4f}"
 
 
 _TEXTS: Mapping[str, Column] = {
@@ -98,7 +98,7 @@ def _lines(outcome: Outcome) -> pd.DataFrame:
 
 
 def _percent_text(share: float) -> str:
-    """`2 %`, `0.51 %`, `more than 100 %`: never with an exponent."""
+    """A share in percent and never with an exponent: `2 %`, `0.51 %`, `more than 100 %`."""
     if share > 1:
         return "more than 100 %"
     percent = 100 * share
@@ -106,8 +106,8 @@ def _percent_text(share: float) -> str:
 
 
 def _remarks(pair: Compared) -> Iterator[str]:
-    """Why it is not decided and what that would take; what the runs could find; what a conclusion
-    and the throughput are to be read with."""
+    """Says why a pair is not decided and what would decide it, which difference the runs could
+    find, and what to keep in mind with a conclusion or a throughput."""
     comparison = pair.comparison
     conclusion = comparison.conclusion
     detectable = comparison.detectable
@@ -158,14 +158,14 @@ def _head(outcome: Outcome) -> tuple[str, str]:
 
 
 def _padded(name: str, cells: Sequence[str]) -> list[str]:
-    """The heading and the cells of a column, as wide as the widest; figures end at one place."""
+    """The heading and the cells of a column, padded to one width. Figures are right-aligned."""
     texts = [name, *cells]
     width = max(map(len, texts))
     return [text.rjust(width) if name in _FIGURES else text.ljust(width) for text in texts]
 
 
 def as_table(outcome: Outcome) -> str:
-    """Without the columns in which no line has anything."""
+    """The comparison for the console, without columns that are empty in every line."""
     lines = _lines(outcome)
     empty = lines.isin(["", ABSENT]).all()
     columns = [_padded(str(name), list(lines[name])) for name in lines.columns[~empty]]
@@ -223,8 +223,8 @@ def _comparison(pair: Compared) -> dict[str, Any]:
 
 
 def as_json(outcome: Outcome) -> str:
-    """Ratios are new ÷ base, values in the metric's unit in order of time, null for a run that
-    failed its load, or that has no upper bound."""
+    """The comparison as JSON. Ratios are new ÷ base. Values are in the unit of the metric and in
+    order of time, with null for a run that failed its load or has no upper bound."""
     document = {
         "schema": "ratelimit-bench/comparison",
         "schema_version": 3,

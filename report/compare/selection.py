@@ -1,4 +1,4 @@
-"""Selects what is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns; saves and finds
+"""Selects what is compared (`LABEL`, `DIR#LABEL` or `DIR`) from campaigns, and saves and finds
 baselines."""
 
 import difflib
@@ -28,9 +28,9 @@ class Selection:
     folder: Path
     label: str | None
     summaries: tuple[Summary, ...]
-    """The rows of the target that is meant, or all."""
+    """The rows of the target that the label names, or all rows without a label."""
     every: tuple[Summary, ...]
-    """Of the campaign."""
+    """All rows of the campaign."""
 
     @property
     def text(self) -> str:
@@ -38,16 +38,21 @@ class Selection:
 
     @cached_property
     def rankings(self) -> tuple[Ranking, ...]:
-        """Of the campaign, of each layer by itself."""
+        """The rankings of the campaign, those of each layer by themselves."""
         layers = dict.fromkeys(row.identity.layer for row in self.every)
-        rows = ([row for row in self.every if row.identity.layer == layer] for layer in layers)
-        found = [cell for of_layer in rows for cell in cells(of_layer, self.every)]
-        return tuple(ranking for cell in found for ranking in cell.rankings)
+        rows_by_layer = (
+            [row for row in self.every if row.identity.layer == layer] for layer in layers
+        )
+        cells_of_layers = [
+            cell for rows_of_layer in rows_by_layer for cell in cells(rows_of_layer, self.every)
+        ]
+        return tuple(ranking for cell in cells_of_layers for ranking in cell.rankings)
 
 
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
-    """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is
-    a folder.
+    """The folder and the target that a side of the comparison names.
+
+    `LABEL` is a target of the default campaign. A text with a `/`, or before `#`, is a folder.
 
     Raises ReportError for an empty text or an empty folder before `#`."""
     folder, sign, label = text.rpartition("#")
@@ -76,9 +81,9 @@ class CampaignReader:
     def select(self, folder: Path, label: str | None) -> Selection:
         campaign, summaries = self.read(folder)
         if not summaries:
-            why = "runs with faults, and rows of the store layer, are in no comparison"
+            reason = "runs with faults, and rows of the store layer, are in no comparison"
             raise ReportError(
-                f"campaign {one_line(campaign.name)} has no row to compare: {why}", USAGE
+                f"campaign {one_line(campaign.name)} has no row to compare: {reason}", USAGE
             )
         chosen = (
             summaries
@@ -87,30 +92,32 @@ class CampaignReader:
         )
         if not chosen:
             labels = sorted({row.identity.label for row in summaries})
-            near = difflib.get_close_matches(label or "", labels, 1)
-            meant = f", did you mean {near[0]}?" if near else ""
-            wrong = f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant}"
-            have = f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}"
-            raise ReportError(f"{wrong} {have}", USAGE)
+            close_matches = difflib.get_close_matches(label or "", labels, 1)
+            suggestion = f", did you mean {close_matches[0]}?" if close_matches else ""
+            problem = (
+                f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{suggestion}"
+            )
+            available = f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}"
+            raise ReportError(f"{problem} {available}", USAGE)
         return Selection(campaign, folder.resolve(), label, chosen, summaries)
 
 
 def _where_else(folder: Path, label: str | None) -> str:
     """The newest campaign beside this one whose plan has the target, for the end of a sentence."""
-    here = folder.resolve()
+    own_folder = folder.resolve()
 
     def by_age(manifest: Path) -> tuple[bool, str]:
         # Names that start with a time sort by it; others, such as `example`, come last.
         name = manifest.parent.name
         return name[:8].isdigit(), name
 
-    for manifest in sorted(here.parent.glob(f"*/{MANIFEST}"), key=by_age, reverse=True):
-        if manifest.parent.is_symlink() or manifest.parent == here:
+    for manifest in sorted(own_folder.parent.glob(f"*/{MANIFEST}"), key=by_age, reverse=True):
+        if manifest.parent.is_symlink() or manifest.parent == own_folder:
             continue
         try:
             document: Any = parse_json(read_document(manifest, MAX_DOCUMENT_BYTES))
-            planned = document["plan"]["configurations"]
-            labels = {each["configuration"]["target"]["label"] for each in planned}
+            configurations = document["plan"]["configurations"]
+            labels = {entry["configuration"]["target"]["label"] for entry in configurations}
         except (OSError, FieldError, KeyError, TypeError):
             continue
         if label in labels:
@@ -122,7 +129,7 @@ def _where_else(folder: Path, label: str | None) -> str:
 
 
 def _is_called(summary: Summary, label: str) -> bool:
-    """Rows by the label, or by the full text, `client@store:topology+option`."""
+    """Whether a label names this row, also by its full text, `client@store:topology+option`."""
     identity = summary.identity
     options = "".join(f"+{option}" for option in identity.options)
     full = f"{identity.client}@{identity.store_program}:{identity.topology}{options}"
@@ -141,21 +148,25 @@ def baseline_folder(root: Path, name: str) -> Path:
 
 
 def find_baseline(root: Path, name: str) -> Path:
-    """Raises ReportError when there is none of that name, naming those that there are."""
+    """The folder of a saved baseline.
+
+    Raises ReportError when none has that name; its message names the saved ones."""
     folder = baseline_folder(root, name)
     if folder.is_dir():
         return folder
-    there = [
+    saved_names = [
         path.name for path in sorted((root / BASELINES).glob("*")) if not path.name.startswith(".")
     ]
-    have = f"it has {', '.join(map(one_line, there))}" if there else "none was saved"
-    absent = f"there is no baseline {name} in {one_line(root / BASELINES)} ({have})"
-    raise ReportError(f"{absent}: save one with --save-baseline {name}", USAGE)
+    available = (
+        f"it has {', '.join(map(one_line, saved_names))}" if saved_names else "none was saved"
+    )
+    problem = f"there is no baseline {name} in {one_line(root / BASELINES)} ({available})"
+    raise ReportError(f"{problem}: save one with --save-baseline {name}", USAGE)
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
-    """Copies what is read of a campaign, whole or not at all; an older one of that name gives
-    way."""
+    """Copies the documents of a campaign, either all of them or none. It replaces an older baseline
+    of that name."""
     target = baseline_folder(root, name)
     parent = target.parent
     if target.resolve() == folder.resolve():

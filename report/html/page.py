@@ -41,38 +41,39 @@ _CONTROLS = "Controls: what the harness itself can do, not ranked"
 
 
 def _decision_tables(
-    found: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]],
+    parts: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]],
 ) -> Iterator[dict[str, Any]]:
-    """Of the first screen: capacity and latency at a rate apart (rule M4)."""
-    titled = len({each.title for _, members in found for each in members}) > 1
-    for runtime, members in found:
-        for loop in (False, True):
-            shown = [each for each in members if each.cell.identity.open_loop is loop]
-            if shown:
-                yield _decision_table(runtime, shown, loop, titled)
-        for loop, controls in by_loop(() if members else runtime.controls):
-            yield _control_table(runtime, controls, loop)
+    """The tables of the first screen. Capacity and latency at a rate have separate ones (rule
+    M4)."""
+    has_titles = len({cell.title for _, cells in parts for cell in cells}) > 1
+    for runtime, cells in parts:
+        for open_loop in (False, True):
+            cells_of_loop = [cell for cell in cells if cell.cell.identity.open_loop is open_loop]
+            if cells_of_loop:
+                yield _decision_table(runtime, cells_of_loop, open_loop, has_titles)
+        for open_loop, controls in by_loop(() if cells else runtime.controls):
+            yield _control_table(runtime, controls, open_loop)
 
 
 def _decision_table(
     runtime: RuntimeResults,
-    shown: Sequence[DecisionCell],
+    cells: Sequence[DecisionCell],
     open_loop: bool,
-    titled: bool,
+    has_titles: bool,
 ) -> dict[str, Any]:
-    headed = titled or sum(len(each.groups) for each in shown) > 1
-    # Heading, the comparison that it leads to, and rows.
+    has_headings = has_titles or sum(len(cell.groups) for cell in cells) > 1
+    # Each body has a heading, the id of the comparison that it links to, and rows.
     bodies: list[tuple[str, str, Sequence[DecisionRow]]] = []
-    for each in shown:
-        for group in each.groups:
-            title = f"{each.title}. " if titled and group is each.groups[0] else ""
-            heading = f"{title}{group.heading}" if headed else ""
-            bodies.append((heading, f"{each.cell.id}-title", group.rows))
-        # Of several cells under one load they are the same rows.
-        if each.controls and (_CONTROLS, "", each.controls) not in bodies:
-            bodies.append((_CONTROLS, "", each.controls))
-    base = base_text(ranking for each in shown for ranking in each.cell.rankings)
-    heading = "" if headed else f"{shown[0].groups[0].heading}."
+    for cell in cells:
+        for group in cell.groups:
+            title = f"{cell.title}. " if has_titles and group is cell.groups[0] else ""
+            heading = f"{title}{group.heading}" if has_headings else ""
+            bodies.append((heading, f"{cell.cell.id}-title", group.rows))
+        # Several cells under one load share their controls.
+        if cell.controls and (_CONTROLS, "", cell.controls) not in bodies:
+            bodies.append((_CONTROLS, "", cell.controls))
+    base = base_text(ranking for cell in cells for ranking in cell.cell.rankings)
+    heading = "" if has_headings else f"{cells[0].groups[0].heading}."
     ratio = f", and the ratio of CPU to {base}"
     return _table_parts(runtime, open_loop, bodies, heading, ratio)
 
@@ -80,7 +81,7 @@ def _decision_table(
 def _control_table(
     runtime: RuntimeResults, controls: Sequence[Summary], open_loop: bool
 ) -> dict[str, Any]:
-    """Of a part of the campaign that measured nothing else."""
+    """The table of a part of the campaign that measured only controls."""
     rows = tuple(decision_row(row, runtime.text) for row in controls)
     return _table_parts(runtime, open_loop, [(_CONTROLS, "", rows)])
 
@@ -92,13 +93,13 @@ def _table_parts(
     heading: str = "",
     ratio: str = "",
 ) -> dict[str, Any]:
-    several = any(summary.identity.servers > 1 for summary in runtime.ordered)
+    has_several_servers = any(summary.identity.servers > 1 for summary in runtime.ordered)
     figures = [figure for _, _, rows in bodies for row in rows for figure in row.figures]
     texts = (
         f"{runtime.title}." if runtime.name else "",
         heading,
         f"Each figure is the median over the runs, beside it their range{ratio}.",
-        "Server CPU is that of all servers together." if several else "",
+        "Server CPU is that of all servers together." if has_several_servers else "",
         cpus_sentence(runtime.ordered),
         marks_note(figures),
     )
@@ -114,14 +115,14 @@ def _table_parts(
     }
 
 
-#: Charts by the id that sections name them by; of several layers one each.
 Charts = dict[str, tuple[Chart, ...]]
+"""Charts by the id under which sections name them, with one chart for each layer."""
 
 
 def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[str]]:
-    """The charts that have something to draw, their figures by id, and the rows that only strips of
-    faults have. Two layers never share a chart."""
-    found: Charts = {}
+    """The charts that have something to draw, their figures by id, and the ids of the strips of
+    faults. Two layers never share a chart."""
+    charts: Charts = {}
     figures = {}
     by_layer: dict[str, list[RuntimeResults]] = {}
     for runtime in analysis.runtimes:
@@ -129,24 +130,24 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
         for chart in CHARTS:
-            wanted = not analysis.only_memory or chart.id == "memory-per-key"
-            if wanted and (figure := chart.build(data)) is not None:
-                shown = chart.worded(data.text, runtimes[0].layer)
-                figures[shown.id] = figure
-                found[chart.id] = (*found.get(chart.id, ()), shown)
-    of_faults = list(fault_charts(analysis.faults))
-    for chart, figure, _ in of_faults:
+            is_drawn = not analysis.only_memory or chart.id == "memory-per-key"
+            if is_drawn and (figure := chart.build(data)) is not None:
+                layer_chart = chart.worded(data.text, runtimes[0].layer)
+                figures[layer_chart.id] = figure
+                charts[chart.id] = (*charts.get(chart.id, ()), layer_chart)
+    charts_of_faults = list(fault_charts(analysis.faults))
+    for chart, figure, _ in charts_of_faults:
         figures[chart.id] = figure
-        found["fault"] = (*found.get("fault", ()), chart)
-    return found, figures, [row for *_, rows in of_faults for row in rows]
+        charts["fault"] = (*charts.get("fault", ()), chart)
+    return charts, figures, [row for *_, rows in charts_of_faults for row in rows]
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
-    found = client_colours(summaries)
+    colours = client_colours(summaries)
     controls = {
         summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control
     }
-    return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
+    return {client: (colour, DARK[colour]) for client, colour in (controls | colours).items()}
 
 
 def render_page(
@@ -178,9 +179,8 @@ def render_page(
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
         forests=forests(analysis),
-        cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
-        # Of a campaign that looked for the highest rate, figures at each of its rates do not
-        # decide.
+        cells=[(runtime.name, cell) for runtime, decisions in parts for cell in decisions],
+        # In a search of the highest rate, the figures at one of its rates decide nothing.
         decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),
         sections=[
             each
@@ -216,7 +216,7 @@ def render_page(
 
 
 def audit_page(audit: Audit) -> str:
-    """Targets by checks, and what was promised and seen."""
+    """The page of an audit: a table of targets by checks, and what was promised and seen."""
     return render_template(
         "audit.html.j2",
         styles=(STATIC / "audit.css",),

@@ -1,4 +1,5 @@
-"""What every page of the report is made of: one file, no network, no script but its own."""
+"""Builds every page of the report as one file, which needs no network and runs only its own
+scripts."""
 
 import base64
 import hashlib
@@ -14,17 +15,17 @@ from report.base.errors import ENVIRONMENT, ReportError
 from report.base.paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 from report.sections.filters import counts_by_row
 
-#: Scripts of every page: theme, sortable tables, copying them, what is folded.
+#: The scripts of every page: theme, tables that can be sorted and copied, and folded parts.
 BASE_SCRIPTS: tuple[Path, ...] = tuple(
     STATIC / name for name in ("theme.js", "tables.js", "details.js")
 )
 
-#: What a page with filters and charts needs besides.
+#: The further scripts of a page with filters and charts.
 CHART_SCRIPTS = (PLOTLY_BUNDLE, *(STATIC / name for name in ("filters.js", "charts.js")))
 
 
 def _inline_script(path: Path) -> str:
-    """A script's text, fit to stand in a page unchanged."""
+    """The text of a script, which can stand in a page unchanged."""
     try:
         text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except OSError as error:
@@ -38,8 +39,10 @@ def _inline_script(path: Path) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Nothing from anywhere, but these inline scripts, inline styles, and images that scripts
-    make."""
+    """The content security policy of a page.
+
+    It admits these inline scripts, inline styles, and images that scripts make, and nothing
+    else."""
     digests = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts
     ]

@@ -13,10 +13,10 @@ from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
 from report.html.page import render_page
 from report.sections.max_rate import max_rate_document
 
-#: The page's name.
+#: The name of the page.
 PAGE = "index.html"
 
-#: How the names of its files end, by format. The page links to the tables, so they come with it.
+#: The endings of the names of files, by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
     "html": (".html", ".csv"),
     "csv": (".csv",),
@@ -26,13 +26,13 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 Writers = dict[str, Callable[[], str]]
-"""What makes the text of each file, by the file's name."""
+"""Functions that make the text of each file, by the name of the file."""
 
 
 def campaign_files(
     analysis: Analysis, output_format: str, with_long_csv: bool = False
 ) -> dict[str, str]:
-    """The files of a format with their texts, the first one first."""
+    """The texts of the files of a format by their names, the main file first."""
     tables = Frames(analysis)
     writers = _main_writers(analysis, tables) | _topic_writers(analysis)
     endings = FORMATS[output_format]

@@ -1,4 +1,4 @@
-"""Publishes folders of results as one site, which is there as a whole or not at all."""
+"""Publishes folders of results as one site. The site appears as a whole or not at all."""
 
 import shutil
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from report.results.archives import found_campaigns
 from report.results.load import AUDIT_FILE
 from report.results.model import MANIFEST
 
-#: In a folder of results: the places of its standing campaigns, a line each.
+#: The file of a folder of results that names the places of its standing campaigns, a line each.
 STANDING = "standing.txt"
 
 
@@ -25,8 +25,9 @@ def standing_campaigns(root: Path) -> list[str]:
 
 
 def publish(folder: Path, roots: Sequence[Path], claims_folder: Path) -> list[str]:
-    """Writes the site of all campaigns and audits below `roots` into a new folder. Returns what was
-    left out, a line each.
+    """Writes the site of all campaigns and audits below `roots` into a new folder.
+
+    Returns a line for each campaign or audit that was left out.
 
     Raises ReportError where the folders cannot be used, hold no campaign that can be read, or
     writing fails."""
@@ -66,17 +67,18 @@ def _check_folders(folder: Path, roots: Sequence[Path]) -> None:
 
 
 def _add_all(site: Site, root: Path) -> None:
-    """Adds what lies below a folder of results. What cannot be read is left out."""
+    """Adds the campaigns and audits below a folder of results, and leaves out those that cannot be
+    read."""
     with found_campaigns(root, MANIFEST, AUDIT_FILE) as campaigns:
-        for place, source, wrong in campaigns:
+        for place, source, problem in campaigns:
             address = f"{root.name}/{place}".removesuffix("/.")
             try:
-                if wrong:
-                    raise ReportError(wrong, USAGE)
+                if problem:
+                    raise ReportError(problem, USAGE)
                 site.add(address, source)
             except ReportError as error:
                 if error.exit_code != USAGE:
                     raise
-                others = len(error.lines) - 1
-                more = f", and {others} more" if others else ""
-                site.left_out.append(f"{address}: {error.lines[0]}{more}")
+                further_errors = len(error.lines) - 1
+                more_text = f", and {further_errors} more" if further_errors else ""
+                site.left_out.append(f"{address}: {error.lines[0]}{more_text}")

@@ -1,8 +1,9 @@
-"""The published site: the report of each campaign, a table of all, and at the root the report which
-stands for them: the standing campaign that a folder of results names, else the newest benchmark.
+"""The published site: the report of each campaign, a table of all campaigns, and at the root the
+report that stands for them. This is the standing campaign that a folder of results names, else the
+newest benchmark.
 
-Results may come from anybody. Only documents that were checked are published as they are, and logs
-as text: every page, table and picture is built here."""
+Results may come from anybody. Documents are published as they are only after they were checked,
+logs are published as text, and every page, table and picture is built here."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -37,8 +38,8 @@ CLAIMS = "claims.html"
 
 
 class Site:
-    """The site in a folder: campaigns and audits are added one by one, then its own pages are
-    written."""
+    """The site in a folder. Campaigns and audits are added one by one, then the pages about all of
+    them are written."""
 
     def __init__(self, folder: Path, standing: Sequence[str], claims: Sequence[Document]) -> None:
         """`standing` are the addresses of the standing campaigns."""
@@ -46,17 +47,17 @@ class Site:
         self._standing = standing
         self._claims = claims
         self._attempts: dict[str, list[Attempt]] = {}
-        """By the id of their claim."""
+        """The attempts by the id of their claim."""
         self._kinds: dict[str, str] = {}
-        """What each finished campaign is for, by its address."""
+        """The kind of each finished campaign, by its address."""
         self._address_of_start: dict[str, str] = {}
         """The address of the campaign that began at this time."""
         self._matrix = Matrix()
         self._listed: list[Listed] = []
         self._audits: list[tuple[str, str]] = []
-        """Name and address of each."""
+        """The name and address of each audit."""
         self.left_out: list[str] = []
-        """What is not on the site, and why, a line each."""
+        """A line for each campaign or audit that is not on the site, with the reason."""
 
     @property
     def is_empty(self) -> bool:
@@ -65,7 +66,7 @@ class Site:
     def add(self, address: str, folder: Path) -> None:
         """Publishes a campaign or an audit at this address.
 
-        Raises ReportError if it cannot be read, or is there already."""
+        Raises ReportError if it cannot be read, or is on the site already."""
         if (folder / MANIFEST).is_file():
             self._add_campaign(address, folder)
         else:
@@ -120,8 +121,8 @@ class Site:
             attempts += attempts_in(claim, address, analysis)
 
     def write(self) -> None:
-        """Writes the table, the claims and, at the root, the report that stands for all, with its
-        tables."""
+        """Writes the table, the claims and, at the root, the report that stands for all
+        campaigns."""
         self._listed.sort(key=lambda listed: listed[0].order, reverse=True)
         reports = {record.name: links[PAGE] for record, links in self._listed if PAGE in links}
         front = self._front_address(reports)
@@ -137,7 +138,7 @@ class Site:
         write_all(self._folder, files)
 
     def _front_address(self, reports: Mapping[str, str]) -> str:
-        """The address of the campaign that stands for all; empty where there is none."""
+        """The address of the campaign that stands for all others; empty where there is none."""
         present = [address for address in self._standing if address in reports]
         self.left_out += [
             f"{address}: no such campaign" for address in self._standing if address not in present
@@ -162,8 +163,8 @@ class Site:
     def _newest(self, kind: str) -> str:
         """The address of the newest finished campaign of a kind; empty where there is none.
 
-        Where a folder names its standing campaigns, its other benchmarks stand for nothing: they
-        are attempts at claims, or earlier ones."""
+        Where a folder names its standing campaigns, its other benchmarks are left out, because they
+        are attempts at claims or earlier benchmarks."""
         named_roots = {address.split("/", 1)[0] for address in self._standing}
         for record, _ in self._listed:
             is_named = kind == BENCHMARK and record.name.split("/", 1)[0] in named_roots
@@ -172,12 +173,13 @@ class Site:
         return ""
 
     def _front_files(self, front: str, reports: Mapping[str, str]) -> dict[str, str]:
-        """The files of the report that stands for all, with links to the others."""
+        """The files of the report that stands for all, with links to the other pages."""
         report = self._folder / front / "report"
         files = {
             path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()
         }
-        # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
+        # Links to runs must lead from the root into the campaign. Foreign text has no quotation
+        # marks, so this replaces only links of the page.
         page = files[PAGE].replace('href="../', f'href="{quote(front)}/')
         links = Markup("\n").join(
             Markup('<a href="{}">{}</a>').format(address, text)
@@ -205,7 +207,7 @@ class Site:
 
 
 def _copy_documents(campaign: Campaign, folder: Path, target: Path) -> None:
-    """Copies the documents that were checked as they are, and logs as text."""
+    """Copies documents that were checked as they are, and logs as text."""
     names = [MANIFEST]
     if campaign.judged_again:
         names.append(VERDICTS)

@@ -1,1 +1,2 @@
-"""What README.md and the page of the original's matrix hold. A package does not contain it."""
+"""The contents of README.md and of the page about the original's matrix. The published package does
+not contain this code."""

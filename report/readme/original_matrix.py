@@ -1,6 +1,7 @@
-"""The original project's matrix of results, as measured here: a row a topology, a workload and a
-number of connections, a column a target. It is made from the campaigns of
-claims/original-matrix.yaml."""
+"""The original project's matrix of results, measured again by the campaigns of
+claims/original-matrix.yaml.
+
+Its rows are topology, workload and number of connections, and its columns are targets."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,15 +17,15 @@ from report.results.load import load_campaign
 from report.results.model import MANIFEST
 from report.sections.decision_table import DecisionRow, decision_cells
 
-#: Below a folder of results, this one has the campaigns; the page is about them.
+#: The folder with the campaigns of the matrix, below a folder of results.
 CAMPAIGNS = "claims/original-matrix"
 PAGE = "original-matrix.md"
 
 Load = tuple[str, str, int]
 """A topology, a workload and a number of connections."""
 
-#: The loads that README.md shows. The original published each of them; they were chosen before the
-#: data.
+#: The loads that README.md shows. The original published each of them, and they were chosen before
+#: the data.
 README_LOADS: tuple[Load, ...] = (
     ("standalone", "heavy", 500),
     ("cluster", "heavy", 50),
@@ -43,12 +44,12 @@ _HEAD = """<!-- Written by `python3 report original-matrix` from results/claims/
 class OriginalMatrix(Struct, frozen=True):
     targets: tuple[str, ...]
     rows: dict[Load, dict[str, DecisionRow]]
-    """By load and target."""
+    """The rows by load and target."""
     sources: tuple[str, ...]
     """A line of Markdown for each campaign."""
 
     def table(self, loads: Sequence[Load]) -> list[str]:
-        """Lines of Markdown."""
+        """The table of these loads, as lines of Markdown."""
         columns = ("Topology", "Workload", "Connections", *map(code, self.targets))
         rows = []
         for load in loads:
@@ -59,13 +60,13 @@ class OriginalMatrix(Struct, frozen=True):
 
 
 def _cell(row: DecisionRow) -> str:
-    """`15,469; 0.69×, 0.68–0.71×; slower`."""
+    """The text of a cell: `15,469; 0.69×, 0.68–0.71×; slower`."""
     ratio = row.ratio if row.ratio != ABSENT else ""
     return "; ".join(filter(None, (row.throughput.text, ratio, row.conclusion)))
 
 
 def _order(load: Load) -> tuple[bool, bool, int]:
-    """Standalone and light ones come first."""
+    """Sorts standalone and light loads first."""
     topology, workload, connections = load
     return topology != "standalone", workload != "light", connections
 
@@ -75,14 +76,16 @@ def _source(place: str, analysis: Analysis) -> str:
     if manifest is None:
         raise ReportError(f"{place} has no manifest", USAGE)
     machine = manifest["machine"]
-    where = f"{machine['cpu_model']}, {machine['cpus']} CPUs, runtime {manifest['runtime']['id']}"
+    machine_text = (
+        f"{machine['cpu_model']}, {machine['cpus']} CPUs, runtime {manifest['runtime']['id']}"
+    )
     status = "" if manifest["status"] == "finished" else f", {manifest['status']}"
-    return f"- {code(place)}: {prose(manifest['started_at'][:10])}, {prose(where + status)}"
+    return f"- {code(place)}: {prose(manifest['started_at'][:10])}, {prose(machine_text + status)}"
 
 
 def matrix_of(campaigns: Sequence[tuple[str, Analysis]]) -> OriginalMatrix:
-    """The matrix of campaigns, each with its place; where two measured a load, the later one is
-    shown."""
+    """The matrix of campaigns, each with its place. Where two measured a load, it shows the later
+    one."""
     by_start = sorted(campaigns, key=_start)
     rows: dict[Load, dict[str, DecisionRow]] = {}
     for _, analysis in by_start:
@@ -118,12 +121,12 @@ def _rows_by_load(analysis: Analysis) -> dict[Load, dict[str, DecisionRow]]:
 def read_matrix(results: Path) -> OriginalMatrix:
     """The matrix of all campaigns of the original's matrix in a folder of results.
 
-    Raises ReportError where there is none, or one cannot be read."""
+    Raises ReportError where there is no campaign, or where one cannot be read."""
     campaigns = []
     with found_campaigns(results / CAMPAIGNS, MANIFEST) as places:
-        for place, folder, wrong in places:
-            if wrong:
-                raise ReportError(f"{place}: {wrong}", USAGE)
+        for place, folder, problem in places:
+            if problem:
+                raise ReportError(f"{place}: {problem}", USAGE)
             campaigns.append((str(place), analyse(load_campaign(folder, series=False))))
     if not campaigns:
         raise ReportError(

@@ -1,5 +1,5 @@
-"""What README.md shows: one picture and one table from the results of the example campaign, and
-three lines of the original's matrix where README.md has a place for them."""
+"""The parts of README.md that come from results: a picture and a table of the example campaign, and
+three lines of the original's matrix where README.md has marks for them."""
 
 import tempfile
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from report.sections.decision_table import DecisionCell, decision_cells, figure_
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
-#: The runs of the example, which belong into that folder.
+#: The archive with the runs of the example, which is unpacked into that folder.
 RUNS = f"{EXAMPLE}.tar.xz"
 BEGIN = "<!-- example: begin (python report readme) -->"
 END = "<!-- example: end -->"
@@ -31,17 +31,17 @@ def _example() -> Campaign:
 
 
 def _with_blocks(text: str, begin: str, end: str, blocks: Sequence[str]) -> str:
-    """The text with these blocks in place of what stands between its two marks."""
-    before, begin_mark, rest = text.partition(begin)
-    _, end_mark, after = rest.partition(end)
+    """The text with these blocks between its two marks."""
+    before, begin_mark, after_begin = text.partition(begin)
+    _, end_mark, after = after_begin.partition(end)
     if not begin_mark or not end_mark:
         raise SystemExit(f"README.md lacks {begin} or {end}")
     return "\n\n".join([f"{before}{begin}", *blocks, f"{end}{after}"])
 
 
 def readme(text: str, results: Path = ROOT / "results") -> str:
-    """README.md with what stands between its marks made again: the example from its campaign, and
-    lines of the original's matrix, if it has marks for them, from a folder of results."""
+    """README.md with new text between its marks: the example from its campaign, and lines of the
+    original's matrix from a folder of results, if it has marks for them."""
     if MATRIX_BEGIN in text:
         text = _with_blocks(text, MATRIX_BEGIN, MATRIX_END, _matrix_blocks(results))
     return _with_blocks(text, BEGIN, END, _example_blocks())
@@ -65,7 +65,7 @@ def _example_blocks() -> list[str]:
     (cell,) = decision_cells([analysis.cells[0]])
 
     machine = manifest["machine"]
-    where = (
+    provenance = (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
         f"{prose(machine['cpu_model'])}: store, server and load generator shared {machine['cpus']} CPUs. "
         f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
@@ -75,7 +75,7 @@ def _example_blocks() -> list[str]:
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
         "\n".join(_decision_table(cell)),
         f"**{prose(recommend(analysis).lead)}**",
-        where,
+        provenance,
     ]
 
 

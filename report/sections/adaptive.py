@@ -1,5 +1,5 @@
-"""A campaign that chooses its number of runs: what it concluded, what is open, and which rows need
-runs."""
+"""Shows a campaign that chooses its number of runs: what it concluded, what is open, and which rows
+need more runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,19 +37,19 @@ _ENDED = {
 }
 
 Stopped = tuple[int, Stop] | None
-"""The look after which a row got no more runs, and why; None: it continues."""
+"""The look after which a row got no more runs, and the reason; None for a row that continues."""
 
 Row = tuple[Summary, bool, str]
-"""A row, whether it goes on, and why it got no more runs."""
+"""A row, whether it goes on, and the reason why it got no more runs."""
 
 
 class Adaptive(Struct, frozen=True):
     rows: tuple[Row, ...]
     concluded: tuple[Line, ...]
     unsettled: tuple[Line, ...]
-    """What is not decided, and how many more runs that needs."""
+    """Lines about what is not decided, with how many more runs that takes."""
     ended: str | None
-    """`decided`, `max runs` or `budget`; None: it continues, or was interrupted."""
+    """`decided`, `max runs` or `budget`; None for a campaign that continues or was interrupted."""
     most: int
 
     @property
@@ -65,13 +65,16 @@ def _reason(stop: Stopped, ended: str | None) -> str:
     """Why a row got no more runs."""
     if stop is None:
         return "it was interrupted" if ended is None else _ENDED.get(ended, ended)
-    _, why = stop
-    return _ENDED["budget"] if why == "last" and ended == "budget" else _STOPPED[why]
+    _, stop_reason = stop
+    return (
+        _ENDED["budget"] if stop_reason == "last" and ended == "budget" else _STOPPED[stop_reason]
+    )
 
 
 def _pair_text(pair: Pair, settled_at: int | None) -> tuple[bool, str]:
-    """Whether a pair is concluded, and what was shown or is missing. `settled_at` is the look that
-    settled it."""
+    """Whether a pair is concluded, and a text about what was shown or is missing.
+
+    `settled_at` is the look that settled it."""
     comparison = pair.comparison
     base = name(pair.base)
     new = name(pair.new)
@@ -108,7 +111,7 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
     except ValueError:
         return False, f"{label}: {counted} that count are too few for an interval: it takes 6"
     if interval.low == 0:
-        # An end of the interval is a run that failed its load: it has no width in percent.
+        # The low end is a run that failed its load, so the interval has no width in percent.
         return is_tight_twice, f"{label}: {row.spoiled_text or 'nothing was answered in some runs'}"
 
     width = max(interval.high / interval.median, interval.median / interval.low) - 1
@@ -117,16 +120,18 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
     text = f"{label}: {median} ± {100 * width:.1f} %, {runs}"
     if is_tight_twice:
         return True, text
-    why = "wider than" if not is_tight(values) else "no second look confirmed that it is within"
-    return False, f"{text}: {why} ± {100 * DEFAULT_FLOOR:.1f} %"
+    open_reason = (
+        "wider than" if not is_tight(values) else "no second look confirmed that it is within"
+    )
+    return False, f"{text}: {open_reason} ± {100 * DEFAULT_FLOOR:.1f} %"
 
 
 class _Conclusions:
-    """When each row stopped, and what was concluded of rows and pairs."""
+    """Collects when each row stopped, and what was concluded about rows and pairs."""
 
     def __init__(self, schedule: LookSchedule, last_look: int) -> None:
         self.stops: dict[str, Stopped] = {}
-        """By the id of the row."""
+        """When each row stopped, by the id of the row."""
         self._lines: list[tuple[bool, Line]] = []
         self._schedule = schedule
         self._last_look = last_look
@@ -135,7 +140,8 @@ class _Conclusions:
         return tuple(line for concluded, line in self._lines if concluded is is_concluded)
 
     def add_ranking(self, ranking: Ranking, prefix: str) -> None:
-        """The prefix names the cell where there are several."""
+        """Adds the rows and pairs of a ranking. The prefix names its cell where there are
+        several."""
         for row in ranking.summaries:
             self.stops[row.id] = self._stop_of(row)
         family = ranking.family
@@ -153,8 +159,8 @@ class _Conclusions:
                 self._add_lone(row)
 
     def add_control(self, row: Summary, cells: Sequence[Cell]) -> None:
-        """Adds a control or a copy: it stops with its reference or with the rows that are up with
-        it, the last of them."""
+        """Adds a control or a copy. A copy stops with its reference, and a control with the last of
+        the rows that are up with it."""
         stops = _stops_beside(row, cells, self.stops)
         if stops:
             self.stops[row.id] = None if None in stops else max(filter(None, stops))
@@ -173,7 +179,8 @@ class _Conclusions:
 def _stops_beside(
     row: Summary, cells: Sequence[Cell], stops: Mapping[str, Stopped]
 ) -> list[Stopped]:
-    """Those of its reference, or of the rows beside it; empty where it stands alone."""
+    """When the reference of a copy stopped, or the rows that are up with a control; empty for a row
+    that stands alone."""
     cells_of_row = [cell for cell in cells if row in (*cell.controls, *cell.copies)]
     if row.identity.copy:
         for ranking in (ranking for cell in cells_of_row for ranking in cell.rankings):
@@ -185,10 +192,9 @@ def _stops_beside(
 
 
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
-    """What such a campaign found, by the looks in its manifest; None for a fixed number of runs.
+    """What the campaign concluded by the looks in its manifest; None for a fixed number of runs.
 
-    It depends only on the results and the looks, so that it gives the same whenever it is
-    called."""
+    It depends only on the results and the looks, so every call gives the same."""
     manifest = analysis.campaign.manifest
     summaries = analysis.summaries
     schedule = next((row.look_schedule for row in summaries), None)

@@ -1,4 +1,4 @@
-"""All figures of every row, one table a topology."""
+"""All figures of every row, with one table for each topology."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -37,8 +37,8 @@ class _Figure(Struct, frozen=True):
     unit: str
     show: Show
     best_by: str = ""
-    """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by
-    none."""
+    """The member of `Ranking.best` that marks the best row, `throughput` or a name of `COSTS`;
+    empty for a figure in which no row is best."""
     holds_at_its_load: bool = False
 
     @property
@@ -52,7 +52,7 @@ class _Row(Struct, frozen=True):
     best: Mapping[str, str] = {}
     """`Ranking.best` of its ranking."""
     versus: Comparison | None = None
-    """With the base of its ranking."""
+    """The comparison with the base of its ranking."""
 
 
 class _Column(Struct, frozen=True):
@@ -60,7 +60,7 @@ class _Column(Struct, frozen=True):
     cell: Callable[[_Row], section.TableCell]
 
 
-#: Stands after the label of a row that decides some requests without store or service.
+#: Marks the label of a row that decides some requests without store or service.
 LOCAL_MARK = " *"
 LOCAL_NOTE = (
     "* some requests are decided without the store or the service, "
@@ -81,7 +81,7 @@ def _cpu(column: str, name: str, text: texts.LayerText, best_by: str) -> _Figure
 
 
 def _figures(text: texts.LayerText) -> tuple[_Figure, ...]:
-    """What stands behind the throughput, in the order of the columns."""
+    """The figures behind the throughput, in the order of the columns."""
     return (
         _latency("latency_average_ms", "Mean", text),
         _latency("latency_p50_ms", "p50", text, "p50"),
@@ -98,7 +98,10 @@ def _figures(text: texts.LayerText) -> tuple[_Figure, ...]:
 
 
 def _shown_figures(text: texts.LayerText, summaries: Sequence[Summary]) -> list[_Figure]:
-    """Without those of services or, without servers, any figures that no row has."""
+    """The figures of the table.
+
+    The CPU of services is left out where no row has it; without servers, so is any other figure
+    that no row has."""
     return [
         figure
         for figure in _figures(text)
@@ -115,7 +118,7 @@ def _figure_cell(figure: _Figure, row: _Row) -> section.TableCell:
 
 
 def _throughput_cell(figure: _Figure, row: _Row) -> section.TableCell:
-    """Its range has a column of its own."""
+    """The throughput without its range, which has a column of its own."""
     return structs.replace(_figure_cell(figure, row), range="")
 
 
@@ -161,7 +164,8 @@ def _cv_cell(row: _Row) -> section.TableCell:
 
 
 def _group_cell(row: _Row) -> section.TableCell:
-    """In an open loop the latency holds for its rate, whatever else was up."""
+    """The size of the group; empty for an open loop, whose latency holds for its rate whatever else
+    was up."""
     summary = row.summary
     text = "" if summary.identity.open_loop else summary.group_size_text
     return section.number(text, summary.group_sizes[-1])
@@ -170,7 +174,7 @@ def _group_cell(row: _Row) -> section.TableCell:
 def _columns(
     text: texts.LayerText, figures: Sequence[_Figure], base: str, open_loop: bool
 ) -> list[_Column]:
-    """The columns behind the names of a row. A row without figures has the first three."""
+    """The columns behind the names of a row. A row without figures keeps the first three."""
     throughput = _throughput(text)
     return [
         _Column(section.Column("Runs that count", kind="number more"), _counted_cell),
@@ -205,15 +209,15 @@ def _table_row(row: _Row, columns: Sequence[_Column]) -> section.TableRow:
 
 
 def _names(
-    summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts
+    summary: Summary, fields: Sequence[texts.LoadField], named_facts: texts.NamedFacts
 ) -> tuple[str, ...]:
-    """The cells that name a row: client, what decides and algorithm where they differ, store,
-    script, and the part of its load that differs from others."""
+    """The texts that name a row: client, store, script, and what decides, algorithm and parts of
+    the load where they differ between rows."""
     identity = summary.identity
     return (
         f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
-        texts.decider_of(identity) if facts.decider else "",
-        texts.algorithm_of(identity) if facts.algorithm else "",
+        texts.decider_of(identity) if named_facts.decider else "",
+        texts.algorithm_of(identity) if named_facts.algorithm else "",
         identity.store_text,
         script_names(summary),
         *(_load_cell(identity, field) for field in fields),
@@ -227,7 +231,7 @@ def _load_name(name: str, summaries: Sequence[Summary]) -> str:
 
 
 def _load_cell(identity: Identity, field: texts.LoadField) -> str:
-    """A number alone reads better in a column than with its word."""
+    """The value of a field of the load. Under a heading a number needs no word."""
     if field.dimension:
         return f"{identity.counts[field.dimension.key]}"
     closed = field.name == "Load" and not identity.open_loop
@@ -239,7 +243,7 @@ _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addres
 
 
 def _common_text(summaries: Sequence[Summary], text: texts.LayerText, layer_named: bool) -> str:
-    """What a caption says of all rows."""
+    """The sentences of a caption that hold for all rows."""
     shared = texts.shared_load_text(summaries, layer_named)
     several_servers = any(summary.identity.servers > 1 for summary in summaries)
     decides_locally = any(summary.identity.decides_locally for summary in summaries)
@@ -272,7 +276,7 @@ def _controls_caption(text: texts.LayerText) -> str:
 
 
 class _Tables(Struct, frozen=True):
-    """What the tables of one part have in common."""
+    """What the tables of one part of the campaign share."""
 
     part_id: str
     part: str
@@ -305,14 +309,14 @@ def result_tables(
     part: str = "",
     layer_named: bool = False,
 ) -> tuple[section.Table, ...]:
-    """Of rows of one layer: one table a topology, closed and open loops apart, then the
+    """The tables of rows of one layer: one for each topology and kind of loop, then the
     controls."""
     summaries = [*(row for cell in cells for row in cell.rows), *controls]
     if not summaries:
         return ()
     fields = texts.varying_fields(summaries)
     text = layer_text_of(summaries)
-    facts = cells[0].named if cells else texts.named_facts(summaries)
+    named_facts = cells[0].named if cells else texts.named_facts(summaries)
     base = base_text(ranking for cell in cells for ranking in cell.rankings)
     loads = [_load_name(field.name, summaries) for field in fields]
     tables = _Tables(
@@ -330,7 +334,7 @@ def result_tables(
         topology = cell.identity.topology
         open_loop = cell.identity.open_loop
         rows = by_title.setdefault((_TITLES.get(topology, topology or ""), open_loop), [])
-        rows += _rows(cell, fields, facts)
+        rows += _rows(cell, fields, named_facts)
     caption = _ranked_caption(base, any(cell.copies for cell in cells))
     ranked = [
         tables.table(f"table{number}", *title, caption, rows)
@@ -343,19 +347,21 @@ def result_tables(
             "Controls",
             open_loop,
             _controls_caption(text),
-            [_Row(row, _names(row, fields, facts)) for row in of_loop],
+            [_Row(row, _names(row, fields, named_facts)) for row in of_loop],
         )
         for open_loop, of_loop in texts.by_loop(controls)
     ]
     return (*ranked, *of_controls)
 
 
-def _rows(cell: Cell, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> Iterator[_Row]:
+def _rows(
+    cell: Cell, fields: Sequence[texts.LoadField], named_facts: texts.NamedFacts
+) -> Iterator[_Row]:
     for ranking in cell.rankings:
         for row in cell.with_copies(ranking.summaries):
             yield _Row(
                 row,
-                _names(row, fields, facts),
+                _names(row, fields, named_facts),
                 {} if row.identity.copy else ranking.best,
                 None if ranking.open_loop else ranking.ratio_of(row),
             )

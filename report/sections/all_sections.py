@@ -1,5 +1,5 @@
-"""The sections of a campaign's page, in its order. A new one is a file in this folder and a line
-here."""
+"""The sections of a campaign's page in their order. A new section takes a file in this folder and
+an entry in `SECTIONS`."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,20 +30,23 @@ from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds
 
 
-def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, what: str) -> str:
-    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s, medians of runs.`; empty for one
-    row."""
-    known = [(value, row) for row in rows if (value := row.figure_of(figure).value) is not None]
-    if len(known) < 2:
+def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, beginning: str) -> str:
+    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s, medians of runs.`
+
+    It is empty for fewer than two rows with a value."""
+    valued_rows = [
+        (value, row) for row in rows if (value := row.figure_of(figure).value) is not None
+    ]
+    if len(valued_rows) < 2:
         return ""
-    (low, least) = min(known, key=lambda each: each[0])
-    (high, most) = max(known, key=lambda each: each[0])
-    names = [row.identity.short_label for row in (least, most)]
-    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit}, medians of runs."
+    (low, lowest_row) = min(valued_rows, key=lambda valued_row: valued_row[0])
+    (high, highest_row) = max(valued_rows, key=lambda valued_row: valued_row[0])
+    names = [row.identity.short_label for row in (lowest_row, highest_row)]
+    return f"{beginning} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit}, medians of runs."
 
 
 def _clients(analysis: Analysis) -> list[Summary]:
-    """Of the layer of the first row: figures of two layers are not alike."""
+    """The rows of clients at the layer of the first one. Figures of two layers are not alike."""
     rows = [row for row in analysis.ordered if not row.identity.control]
     return [row for row in rows if row.identity.layer == rows[0].identity.layer]
 
@@ -60,11 +63,11 @@ def throughput_topic(analysis: Analysis) -> Section:
 
 def latency_topic(analysis: Analysis) -> Section:
     rows = [row for row in _clients(analysis) if not row.identity.open_loop]
-    # Rows from groups of different sizes share no sentence: the tables have each size apart.
-    shared = set.intersection(*(set(row.group_sizes) for row in rows)) if rows else set()
-    alike = [row.in_groups_of(max(shared)) for row in rows] if shared else []
-    what = f"p99 {AT_FULL_LOAD}, {alike[0].group_text}: from" if alike else ""
-    answer = _span(alike, percentile("p99"), milliseconds, "ms", what)
+    # Rows from groups of different sizes share no sentence, because latency moves with the size.
+    shared_sizes = set.intersection(*(set(row.group_sizes) for row in rows)) if rows else set()
+    rows_of_size = [row.in_groups_of(max(shared_sizes)) for row in rows] if shared_sizes else []
+    beginning = f"p99 {AT_FULL_LOAD}, {rows_of_size[0].group_text}: from" if rows_of_size else ""
+    answer = _span(rows_of_size, percentile("p99"), milliseconds, "ms", beginning)
     tables = latency_tables(analysis)
     charts = ("latency", "latency-trend", "percentiles")
     text = (GROUPS_TEXT,) if tables else ()
@@ -76,9 +79,9 @@ def cpu_topic(analysis: Analysis) -> Section:
     answer = ""
     if rows:
         text = layer_text(rows[0].identity.layer)
-        load, rows = by_loop(rows)[0]
-        what = at_its_load(text.cpu_title, open_loop=load)
-        answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{what}: from")
+        open_loop, rows = by_loop(rows)[0]
+        beginning = at_its_load(text.cpu_title, open_loop=open_loop)
+        answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{beginning}: from")
     charts = ("cpu", "cpu-at-rate")
     return Section(
         "cpu", "CPU by role", answer, tables=decision_cpu_tables(analysis), charts=charts

@@ -1,4 +1,4 @@
-"""What an audit's page and its Markdown have in common: the sentence, the table and the details."""
+"""The parts that the page and the Markdown of an audit share: sentence, table and details."""
 
 from msgspec import Struct
 
@@ -6,10 +6,10 @@ from report.base.format import joined, plural
 from report.results.generated.records import Audit, AuditTarget, Check, Finding
 from report.results.load import BROKEN, FAILED, HOLDS, NOT_PROMISED, SKIPPED
 
-#: A broken check that follows from another one.
+#: The state of a broken check that follows from another one.
 CONSEQUENCE = "consequence"
 
-#: How a finding is shown, by its state: a mark, and the words that a screen reader says.
+#: Maps the state of a finding to its mark and to the words that a screen reader says.
 MARKS = {
     HOLDS: ("✓", "kept"),
     BROKEN: ("✗", "broken"),
@@ -24,11 +24,11 @@ class Cell(Struct, frozen=True):
     target: AuditTarget
     finding: Finding
     anchor: str
-    """Of its details."""
+    """The anchor of its details in the page."""
 
     @property
     def state(self) -> str:
-        """The status, or that it follows from another finding."""
+        """The status of the finding, or `CONSEQUENCE` where it follows from another one."""
         return CONSEQUENCE if self.finding.consequence_of else self.finding.status
 
     @property
@@ -37,7 +37,7 @@ class Cell(Struct, frozen=True):
 
     @property
     def is_told(self) -> bool:
-        """Whether the text tells more than its mark."""
+        """Whether the finding needs a text besides its mark."""
         finding = self.finding
         return finding.status in (BROKEN, FAILED) or (
             finding.status == NOT_PROMISED and not finding.holds
@@ -47,20 +47,20 @@ class Cell(Struct, frozen=True):
     def title(self) -> str:
         """The details in one line."""
         finding = self.finding
-        seen = f"seen {finding.seen}" if finding.seen else ""
+        seen_text = f"seen {finding.seen}" if finding.seen else ""
         return "; ".join(
-            filter(None, (self.expected, seen, finding.reason, *(finding.notes or ())))
+            filter(None, (self.expected, seen_text, finding.reason, *(finding.notes or ())))
         )
 
     @property
     def expected(self) -> str:
-        """`promised 20 of 100`; `expected 20 of 100` where nobody promises it."""
+        """`promised 20 of 100`, or `expected 20 of 100` where nobody promises it."""
         word = "expected" if self.finding.status == NOT_PROMISED else "promised"
         return f"{word} {self.finding.promised}" if self.finding.promised else ""
 
     @property
     def limits(self) -> str:
-        """`20 points in 2 s`."""
+        """The limits that the check set: `20 points in 2 s`."""
         if not (limits := self.finding.limits):
             return ""
         block = f", then a block of {limits.block_s} s" if limits.block_s else ""
@@ -68,7 +68,7 @@ class Cell(Struct, frozen=True):
 
 
 def findings_of(target: AuditTarget) -> dict[str, Finding]:
-    """By the id of the check."""
+    """The findings of a target by the id of their check."""
     return {finding.check: finding for finding in target.findings}
 
 
@@ -78,7 +78,7 @@ def _cell(target: AuditTarget, check: Check, number: int) -> Cell:
 
 
 def verdict(finding: Finding) -> str:
-    """`✓`, `✓ /64`, `✗ 80 over`: the mark, and what says more in a cell."""
+    """The text of a cell, a mark with a short detail: `✓`, `✓ /64`, `✗ 80 over`."""
     mark = MARKS[finding.status][0]
     seen = finding.seen or ""
     if seen.startswith(("/", "not at all")):
@@ -87,48 +87,49 @@ def verdict(finding: Finding) -> str:
         return f"{mark} holds"
     if finding.status not in (BROKEN, NOT_PROMISED):
         return mark
-    # The number that was seen stands in the bounds.
-    said = seen.partition(": ")[2] if finding.admissions else seen
-    return f"{mark} {said}".strip()
+    # The bounds name the number that was seen, so only the text after it is shown here.
+    admitted_text = seen.partition(": ")[2] if finding.admissions else seen
+    return f"{mark} {admitted_text}".strip()
 
 
 def bounds(finding: Finding) -> str:
-    """`117 of 96–106`; empty for a check that counts no admissions."""
+    """The admissions that were seen and permitted, such as `117 of 96–106`; empty for a check that
+    counts none."""
     if finding.admissions is None:
         return ""
-    seen = finding.admissions.seen
-    least = finding.admissions.least
-    most = finding.admissions.most
-    return f"{seen} of {least}" + (f"–{most}" if most > least else "")
+    admitted = finding.admissions.seen
+    fewest = finding.admissions.least
+    highest = finding.admissions.most
+    return f"{admitted} of {fewest}" + (f"–{highest}" if highest > fewest else "")
 
 
 def rows(audit: Audit) -> list[tuple[AuditTarget, tuple[Cell, ...]]]:
-    """The table: a row for each target, a cell for each check. Targets with the most defects come
+    """The rows of the table, with a cell for each check. Targets with the most defects come
     first."""
-    found = [
+    target_rows = [
         (target, tuple(_cell(target, check, number) for check in audit.checks))
         for number, target in enumerate(audit.targets, 1)
     ]
-    return sorted(found, key=lambda row: -sum(cell.is_defect for cell in row[1]))
+    return sorted(target_rows, key=lambda row: -sum(cell.is_defect for cell in row[1]))
 
 
 def details(audit: Audit, check: Check) -> list[Cell]:
-    """What a check showed of each target, broken promises first."""
+    """The cells of a check for all targets, broken promises first."""
     order = (BROKEN, CONSEQUENCE, FAILED, NOT_PROMISED, HOLDS, SKIPPED)
-    found = [_cell(target, check, number) for number, target in enumerate(audit.targets, 1)]
-    return sorted(found, key=lambda cell: order.index(cell.state))
+    cells = [_cell(target, check, number) for number, target in enumerate(audit.targets, 1)]
+    return sorted(cells, key=lambda cell: order.index(cell.state))
 
 
 def connection(audit: Audit, cell: Cell) -> str:
-    """What follows from a defect, or the defect that a finding follows from."""
+    """Names the findings that follow from a defect, or the defect that a finding follows from."""
     titles = {check.id: check.title for check in audit.checks}
     finding = cell.finding
     if finding.consequence_of:
         return f"Follows from {titles.get(finding.consequence_of, finding.consequence_of)}."
     followers = [
-        titles.get(each.check, each.check)
-        for each in cell.target.findings
-        if each.consequence_of == finding.check
+        titles.get(follower.check, follower.check)
+        for follower in cell.target.findings
+        if follower.consequence_of == finding.check
     ]
     if not followers:
         return ""
@@ -139,7 +140,7 @@ def connection(audit: Audit, cell: Cell) -> str:
 
 
 def is_promised(audit: Audit, check: Check) -> bool:
-    """Whether any of its targets promises what a check tries."""
+    """Whether any target of the audit promises what a check tries."""
     statuses = {
         findings_of(target)[check.id].status
         for target in audit.targets
@@ -149,7 +150,7 @@ def is_promised(audit: Audit, check: Check) -> bool:
 
 
 def sentence(audit: Audit) -> str:
-    """The answer: how many targets break a promise, and by how many defects."""
+    """Says how many targets break a promise, and by how many defects."""
     counts = audit.counts
     targets = plural(len(audit.targets), "target")
     breaking = sum(
@@ -158,10 +159,10 @@ def sentence(audit: Audit) -> str:
     )
     if breaking:
         verb = "breaks" if breaking == 1 else "break"
-        seen = counts.broken + counts.consequences
-        where = f", seen in {plural(seen, 'check')}" if counts.consequences else ""
+        broken_checks = counts.broken + counts.consequences
+        seen_in = f", seen in {plural(broken_checks, 'check')}" if counts.consequences else ""
         answer = (
-            f"{breaking} of {targets} {verb} a promise: {plural(counts.broken, 'defect')}{where}."
+            f"{breaking} of {targets} {verb} a promise: {plural(counts.broken, 'defect')}{seen_in}."
         )
     elif counts.holds == 0:
         answer = "No promise was tried."

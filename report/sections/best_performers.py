@@ -1,4 +1,5 @@
-"""The best of each kind of decider by traffic: what a campaign of several kinds shows first."""
+"""The best row of each kind of decider by traffic, which a campaign of several kinds shows
+first."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,12 +34,12 @@ CAPTION = (
 
 
 class BestPerformer(Struct, frozen=True):
-    """The first row of all that one kind of decider has on one store in one cell with one kind of
-    settings on one framework, whatever its algorithm and script."""
+    """The first row of one kind of decider in one cell, on one store and framework and with one
+    kind of settings, whatever its algorithm and script."""
 
     cell: Cell
     ranking: Ranking
-    """The ranking of all these rows: one family of comparisons."""
+    """The ranking of all rows of the decider, which is one family of comparisons."""
 
     @property
     def rows(self) -> tuple[Summary, ...]:
@@ -46,7 +47,7 @@ class BestPerformer(Struct, frozen=True):
 
     @property
     def best(self) -> Summary:
-        """The row that stands first; shown to be better than the others only if it is
+        """The first row. It was shown to be better than the others only if it is
         `ranking.winner`."""
         return self.rows[0]
 
@@ -54,61 +55,67 @@ class BestPerformer(Struct, frozen=True):
     def to_next(self) -> Pair | None:
         if len(self.rows) < 2:
             return None
-        both = (
+        pairs_of_both = (
             pair for pair in self.ranking.order if pair.has(self.best) and pair.has(self.rows[1])
         )
-        return next((pair.seen_from(self.best) for pair in both), None)
+        return next((pair.seen_from(self.best) for pair in pairs_of_both), None)
 
 
 def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
-    """In the order of cells, stores and deciders; those without a run that counts are left out.
-    Empty where all rows share what decides and the algorithm: then the rankings say it."""
+    """The best performers in the order of cells, stores and deciders, without rows of which no run
+    counts.
+
+    There is none where all rows share decider and algorithm, because then the rankings show it."""
     for cell in cells if any(cell.named.any for cell in cells) else ():
-        together: dict[Group, list[Ranking]] = {}
+        rankings_by_group: dict[Group, list[Ranking]] = {}
         for ranking in cell.rankings:
             if ranking.group.store is not None:
-                alike = structs.replace(
+                joined_group = structs.replace(
                     ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None
                 )
-                together.setdefault(alike, []).append(ranking)
-        for group, members in together.items():
+                rankings_by_group.setdefault(joined_group, []).append(ranking)
+        for group, members in rankings_by_group.items():
             ranking = members[0] if len(members) == 1 else _over_all(members, group)
             if ranking.summaries[0].selected:
                 yield BestPerformer(cell, ranking)
 
 
 def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
-    """One ranking of the rows of several, which have no reference in common: each with every other.
-    Where a copy was told apart in one of them, it has no winner either."""
+    """One ranking of the rows of several rankings, in which each row is compared with every other.
+
+    The rows have no reference in common. Where a copy was told apart in one of the rankings, the
+    joined one has no winner either."""
     rows = [
         structs.replace(row, ranking=structs.replace(row.ranking, reference=None))
         for ranking in rankings
         for row in ranking.summaries
     ]
     resolutions = (ranking.resolution for ranking in rankings)
-    apart = next((each for each in resolutions if each and each.told_apart), None)
-    return structs.replace(rank(rows, group), resolution=apart)
+    told_apart = next(
+        (resolution for resolution in resolutions if resolution and resolution.told_apart), None
+    )
+    return structs.replace(rank(rows, group), resolution=told_apart)
 
 
-def _conclusion(found: BestPerformer) -> str:
-    if sum(bool(row.selected) for row in found.rows) < 2:
+def _conclusion(performer: BestPerformer) -> str:
+    if sum(bool(row.selected) for row in performer.rows) < 2:
         return "only one"
-    if found.ranking.winner is found.best:
-        return found.ranking.conclusion_of(found.best)
+    if performer.ranking.winner is performer.best:
+        return performer.ranking.conclusion_of(performer.best)
     return "first, not shown"
 
 
-def _conclusion_text(found: BestPerformer) -> str:
-    shown = found.ranking.winner is found.best
-    return f"{_conclusion(found)}{although_suspect(found.ranking.compared) if shown else ''}"
+def _conclusion_text(performer: BestPerformer) -> str:
+    is_shown = performer.ranking.winner is performer.best
+    return f"{_conclusion(performer)}{although_suspect(performer.ranking.compared) if is_shown else ''}"
 
 
 def _works(analysis: Analysis) -> dict[str, list[BestPerformer]]:
     works: dict[str, list[BestPerformer]] = {}
     for runtime in analysis.runtimes:
-        for found in best_performers(runtime.cells):
-            title = cell_title(found.cell, bool(runtime.layer))
-            works.setdefault(": ".join(filter(None, (runtime.name, title))), []).append(found)
+        for performer in best_performers(runtime.cells):
+            title = cell_title(performer.cell, bool(runtime.layer))
+            works.setdefault(": ".join(filter(None, (runtime.name, title))), []).append(performer)
     return works
 
 
@@ -116,37 +123,38 @@ def best_documents(analysis: Analysis) -> list[dict[str, object]]:
     return [
         {
             "title": title,
-            "store": found.best.identity.store_text,
-            "decided_by": decider_of(found.best.identity),
-            "label": name(found.best),
-            "algorithm": algorithm_of(found.best.identity),
-            "next": name(found.to_next.new) if found.to_next else None,
-            "next_to_best": (found.to_next and interval_of(found.to_next.comparison)) or None,
-            "conclusion": _conclusion(found),
-            "shown": found.ranking.winner is found.best,
+            "store": performer.best.identity.store_text,
+            "decided_by": decider_of(performer.best.identity),
+            "label": name(performer.best),
+            "algorithm": algorithm_of(performer.best.identity),
+            "next": name(performer.to_next.new) if performer.to_next else None,
+            "next_to_best": (performer.to_next and interval_of(performer.to_next.comparison))
+            or None,
+            "conclusion": _conclusion(performer),
+            "shown": performer.ranking.winner is performer.best,
         }
         for title, members in _works(analysis).items()
-        for found in members
+        for performer in members
     ]
 
 
-def _row(found: BestPerformer) -> TableRow:
-    best = found.best
-    pair = found.to_next
-    text = found.cell.text
+def _row(performer: BestPerformer) -> TableRow:
+    best = performer.best
+    pair = performer.to_next
+    text = performer.cell.text
     figure = (
         spread_figure(best, percentile("p99"), text.latency)
-        if found.ranking.open_loop
+        if performer.ranking.open_loop
         else spread_figure(best, throughput, rate)
     )
     cells = (
-        TableCell(name(best), best=found.ranking.winner is best),
+        TableCell(name(best), best=performer.ranking.winner is best),
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
         figure,
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
-        TableCell("", badge=_conclusion_text(found)),
+        TableCell("", badge=_conclusion_text(performer)),
     )
-    return TableRow(" ".join(row.id for row in found.rows), cells, colour=best.id)
+    return TableRow(" ".join(row.id for row in performer.rows), cells, colour=best.id)
 
 
 def best_section(analysis: Analysis) -> Section | None:

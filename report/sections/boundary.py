@@ -18,7 +18,7 @@ from report.sections.section import (
     words,
 )
 
-#: By id: the promise, the form of its figures, and whether it is an upper bound.
+#: Maps the id of a promise to its name, the form of its figures, and whether it is an upper bound.
 _TEXTS = {
     "burst": ("admitted in any window, one key", "{} quotas", True),
     "rate": ("admitted a second, one key", "{}/s", True),
@@ -51,8 +51,8 @@ def _promised(promise: Promise) -> str:
 
 
 def promises_of(summary: Summary) -> list[tuple[Promise, int, int]]:
-    """Each promise as the worst run saw it, in how many runs it was judged, and in how many it
-    held."""
+    """Each promise as the worst run saw it, with the number of runs that judged it and the number
+    in which it held."""
     by_id: dict[str, list[Promise]] = {}
     for boundary in summary.boundaries:
         for promise in boundary.promises:
@@ -60,13 +60,16 @@ def promises_of(summary: Summary) -> list[tuple[Promise, int, int]]:
     return [
         (
             max(
-                seen,
-                key=lambda each: (not each.holds, each.seen if _TEXTS[name][2] else -each.seen),
+                promises_of_id,
+                key=lambda promise: (
+                    not promise.holds,
+                    promise.seen if _TEXTS[name][2] else -promise.seen,
+                ),
             ),
-            len(seen),
-            sum(each.holds for each in seen),
+            len(promises_of_id),
+            sum(promise.holds for promise in promises_of_id),
         )
-        for name, seen in by_id.items()
+        for name, promises_of_id in by_id.items()
     ]
 
 
@@ -97,9 +100,9 @@ def promises(summaries: Sequence[Summary]) -> Section | None:
                 TableCell(_holds_text(runs, held), kind="" if held == runs else "verdict invalid"),
             )
             rows.append((held == runs, TableRow(summary.id, cells, colour=summary.id)))
-    rows.sort(key=lambda each: each[0])
+    rows.sort(key=lambda held_row: held_row[0])
     broken = sum(not holds for holds, _ in rows)
-    did_not = f"{broken} of {plural(len(rows), 'promise')} did not hold."
+    answer = f"{broken} of {plural(len(rows), 'promise')} did not hold."
     columns = (
         *words("Configuration", "Algorithm", "Load", "Promise"),
         *numbers(_SEEN, "number"),
@@ -108,7 +111,7 @@ def promises(summaries: Sequence[Summary]) -> Section | None:
     return Section(
         "promises",
         "What limiters promise, and what was seen",
-        did_not if broken else f"All {len(rows)} promises held.",
+        answer if broken else f"All {len(rows)} promises held.",
         tables=(table_of("promise-rows", columns, [row for _, row in rows], caption=CAPTION),),
         open=bool(broken),
     )

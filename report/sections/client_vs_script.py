@@ -1,5 +1,4 @@
-"""What the script costs: a client under its own script beside the same client under the one for
-all."""
+"""Shows what a script costs: each client under its own script, and under the one script for all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,18 +17,18 @@ from report.sections.section import Column, Section, Table, TableCell, TableGrou
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
-#: What is compared, and how it is printed.
+#: The compared figures and their forms.
 _COMPARED: Mapping[Figure, Show] = {
     throughput: rate,
     consumer_cpu: microseconds,
     store_cpu: microseconds,
 }
 
-#: A client under its own script, and under the one for all.
 _Rows = tuple[Summary | None, Summary | None]
+"""A client under its own script, and under the one script for all."""
 
-#: By the id of the row under the one script.
 _Ratios = Mapping[str, Comparison]
+"""The comparisons by the id of the row under the one script."""
 
 CAPTION = (
     "Each row is one client. First it runs its own script, then all clients run the same one: read down the "
@@ -46,21 +45,25 @@ def _side(summary: Summary | None) -> list[TableCell]:
     return [TableCell(script_names(summary)), *figures]
 
 
-def _tag(own: Summary | None, same: Summary | None) -> str:
-    if own is None or same is None or not (own.has_figures and same.has_figures):
+def _tag(own_side: Summary | None, same_side: Summary | None) -> str:
+    if (
+        own_side is None
+        or same_side is None
+        or not (own_side.has_figures and same_side.has_figures)
+    ):
         return ""
-    fewest = min(own.counted_runs, same.counted_runs)
-    few = f"only {plural(fewest, 'run')}" if fewest < MIN_RUNS_FOR_A_CLAIM else ""
-    ran = {script_sha1(script) for summary in (own, same) for script in summary.scripts}
-    equal = own.scripts and same.scripts and len(ran) == 1 and None not in ran
-    return ", ".join(filter(None, (few, "own is the same script" if equal else "")))
+    fewest = min(own_side.counted_runs, same_side.counted_runs)
+    few_runs = f"only {plural(fewest, 'run')}" if fewest < MIN_RUNS_FOR_A_CLAIM else ""
+    ran = {script_sha1(script) for summary in (own_side, same_side) for script in summary.scripts}
+    equal = own_side.scripts and same_side.scripts and len(ran) == 1 and None not in ran
+    return ", ".join(filter(None, (few_runs, "own is the same script" if equal else "")))
 
 
 def _ratio(comparison: Comparison | None, read: Figure, open_loop: bool) -> str:
     if comparison is None:
         return ABSENT
-    # In an open loop throughput is what was offered, in a closed one CPU per request follows from
-    # it.
+    # In an open loop throughput is what was offered. In a closed loop CPU per request follows from
+    # the throughput.
     follows = read is throughput if open_loop else read is consumer_cpu
     tested = comparison.p_holm is not None and not follows
     text = interval_of(comparison)
@@ -68,20 +71,20 @@ def _ratio(comparison: Comparison | None, read: Figure, open_loop: bool) -> str:
 
 
 def _row(
-    name: str, own: Summary | None, same: Summary | None, compared: Sequence[_Ratios]
+    name: str, own_side: Summary | None, same_side: Summary | None, compared: Sequence[_Ratios]
 ) -> TableRow:
-    id_, open_loop = (same.id, same.identity.open_loop) if same else ("", False)
+    id_, open_loop = (same_side.id, same_side.identity.open_loop) if same_side else ("", False)
     ratios = [
-        _ratio(each.get(id_), read, open_loop)
-        for each, read in zip(compared, _COMPARED, strict=True)
+        _ratio(ratios_of_figure.get(id_), read, open_loop)
+        for ratios_of_figure, read in zip(compared, _COMPARED, strict=True)
     ]
     cells = (
-        TableCell(name, tag=_tag(own, same)),
-        *_side(own),
-        *_side(same),
+        TableCell(name, tag=_tag(own_side, same_side)),
+        *_side(own_side),
+        *_side(same_side),
         *(TableCell(text, kind="number") for text in ratios),
     )
-    return TableRow(" ".join(summary.id for summary in (own, same) if summary), cells)
+    return TableRow(" ".join(summary.id for summary in (own_side, same_side) if summary), cells)
 
 
 def _columns(text: LayerText, open_loop: bool) -> tuple[Column, ...]:
@@ -103,10 +106,12 @@ def _columns(text: LayerText, open_loop: bool) -> tuple[Column, ...]:
 
 
 def _comparisons(pairs: Iterable[_Rows]) -> list[_Ratios]:
-    """In the order of `_COMPARED`: one family each."""
-    both = [(own, same) for own, same in pairs if own and same]
+    """The comparisons of each figure, in the order of `_COMPARED`. Each figure is a family."""
+    complete_pairs = [
+        (own_side, same_side) for own_side, same_side in pairs if own_side and same_side
+    ]
     return [
-        {each.new.id: each.comparison for each in compare_pairs(both, figure)}
+        {pair.new.id: pair.comparison for pair in compare_pairs(complete_pairs, figure)}
         for figure in _COMPARED
     ]
 
@@ -118,9 +123,9 @@ def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
 
 
 def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
-    """One a store on which some client has rows with and without `same-script`.
+    """One table for each store on which some client has rows with and without `same-script`.
 
-    Clients with one of the two stand there too, without ratios."""
+    A client with only one of the two has a row without ratios."""
     stores: dict[str, dict[str, list[Summary | None]]] = {}
     for summary in cell.summaries:
         identity = summary.identity
@@ -131,15 +136,17 @@ def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
             rows[identity.same_script] = summary
     tables: list[Table] = []
     for store, variants in stores.items():
-        pairs: dict[str, _Rows] = {name: (own, same) for name, (own, same) in variants.items()}
-        if not any(own and same for own, same in pairs.values()):
+        pairs: dict[str, _Rows] = {
+            name: (own_side, same_side) for name, (own_side, same_side) in variants.items()
+        }
+        if not any(own_side and same_side for own_side, same_side in pairs.values()):
             continue
         compared = _comparisons(pairs.values())
-        found = tuple(_row(name, *pairs[name], compared) for name in _ordered(pairs))
+        table_rows = tuple(_row(name, *pairs[name], compared) for name in _ordered(pairs))
         heading = ", ".join(filter(None, (title, f"on {store}")))
         table_id = f"{cell.id}-apart{len(tables) + 1}"
         columns = _columns(cell.text, cell.identity.open_loop)
-        tables.append(Table(table_id, heading, columns, (TableGroup(found),)))
+        tables.append(Table(table_id, heading, columns, (TableGroup(table_rows),)))
     return tuple(tables)
 
 

@@ -1,5 +1,5 @@
-"""Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each
-role."""
+"""Shows where CPU time goes: in a decision, in a limiter or framework compared with `none`, and in
+each role."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -31,10 +31,10 @@ from report.statistics.decision import Comparison
 
 LIMITED_BY_CLIENT = "limited by client"
 
-#: What limits the client's side: then the service could have decided more.
+#: When one of these resources limits a run, the service could have decided more.
 CLIENT_LIMITS = ("server loop", "server CPU", "client", "generator")
 
-#: Below it a dearer protocol is not worth a sentence.
+#: A client of a service gets a sentence from this ratio of CPU time on.
 _NAMED_RATIO = 2.0
 
 
@@ -48,13 +48,16 @@ def part_kinds(identity: Identity) -> tuple[str, ...]:
     return tuple(kind for kind in MEASURED_KINDS if has.get(kind))
 
 
-def _cell(summary: Summary, read: Figure, wanted: bool = True) -> section.TableCell:
-    """A dash for a part that is missing, nothing for one that the row does not have."""
-    return spread_figure(summary, read, microseconds, "µs") if wanted else section.number("", None)
+def _cell(summary: Summary, read: Figure, has_part: bool = True) -> section.TableCell:
+    """A figure of one part: a dash where it was not measured, and nothing where the row has no such
+    part."""
+    return (
+        spread_figure(summary, read, microseconds, "µs") if has_part else section.number("", None)
+    )
 
 
 def _limited_cell(summary: Summary) -> section.TableCell:
-    """Where the service was not used up nothing is claimed about what it can do."""
+    """What limited the row. Nothing is claimed about a service that was not used up."""
     identity = summary.identity
     limit = summary.limit
     served = identity.service is not None or identity.decided_by == "service"
@@ -64,18 +67,21 @@ def _limited_cell(summary: Summary) -> section.TableCell:
 
 
 def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
-    """Sentences about clients of services that were shown to cost the Node process at least twice
-    as much per decision as the cheapest library on the same store under the same work; in the order
-    of cells."""
-    found = []
+    """Sentences about clients of services, in the order of the cells.
+
+    Such a client was shown to cost the Node process at least twice as much per decision as the
+    cheapest library on the same store under the same work."""
+    sentences = []
     for cell in cells:
         rows = [
             row for ranking in cell.rankings for row in ranking.summaries if row.sample(node_cpu)
         ]
         for store in dict.fromkeys(row.identity.store_text for row in rows):
-            beside = [row for row in rows if row.identity.store_text == store and row.has_figures]
-            libraries = [row for row in beside if row.identity.decided_by == "library"]
-            services = [row for row in beside if row.identity.decided_by == "service"]
+            rows_on_store = [
+                row for row in rows if row.identity.store_text == store and row.has_figures
+            ]
+            libraries = [row for row in rows_on_store if row.identity.decided_by == "library"]
+            services = [row for row in rows_on_store if row.identity.decided_by == "service"]
             if not libraries or not services:
                 continue
             cheapest = min(libraries, key=lambda row: row.figure_of(node_cpu).value or 0)
@@ -87,12 +93,12 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
                     and ratio
                     and ratio >= _NAMED_RATIO
                 ):
-                    found.append(
+                    sentences.append(
                         f"{texts.name(pair.new)} costs Node {texts.interval_of(pair.comparison)} the CPU "
                         f"time of {texts.name(cheapest)} "
                         f"{texts.at_its_load('per decision', cell.identity.open_loop)} on {store}."
                     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(sentences))
 
 
 def _caption(rows: Sequence[Summary], service: bool, open_loop: bool) -> str:
@@ -119,7 +125,8 @@ def _caption(rows: Sequence[Summary], service: bool, open_loop: bool) -> str:
 
 
 def decision_cpu_tables(analysis: Analysis) -> tuple[section.Table, ...]:
-    """Closed and open loops apart: at another load the CPU of a decision is another."""
+    """One table for closed and one for open loops, because the CPU time of a decision depends on
+    the load."""
     deciding = [row for row in analysis.ordered if row.identity.decided_by != "nothing"]
     rows = [row for row in deciding if row.figure_of(decisions).value]
     return tuple(
@@ -131,13 +138,13 @@ def _decision_cpu_table(
     analysis: Analysis, rows: Sequence[Summary], open_loop: bool
 ) -> section.Table:
     fields = texts.varying_fields(rows)
-    facts = texts.named_facts(rows)
+    named_facts = texts.named_facts(rows)
 
     def cells(row: Summary) -> tuple[section.TableCell, ...]:
         identity = row.identity
         kinds = part_kinds(row.identity)
-        decider = texts.decider_of(identity) if facts.decider else ""
-        algorithm = texts.algorithm_of(identity) if facts.algorithm else ""
+        decider = texts.decider_of(identity) if named_facts.decider else ""
+        algorithm = texts.algorithm_of(identity) if named_facts.algorithm else ""
         parts = (node_kind(identity.layer), "service", "store")
         return (
             *section.named(identity.label, decider, algorithm, texts.load_text(identity, fields)),
@@ -155,12 +162,18 @@ def _decision_cpu_table(
         section.Column("Limited by", "resource", ""),
     )
     service = any("service" in part_kinds(row.identity) for row in rows)
-    found = [section.TableRow(row.id, cells(row), colour=row.id) for row in rows]
+    table_rows = [section.TableRow(row.id, cells(row), colour=row.id) for row in rows]
     title = f"Where a decision’s CPU goes{', at a rate' if open_loop else ''}"
-    of_loop = [cell for cell in analysis.cells if cell.identity.open_loop is open_loop]
-    told = [*_dearer_clients(of_loop), _caption(rows, service, open_loop), cpus_sentence(rows)]
+    cells_of_loop = [cell for cell in analysis.cells if cell.identity.open_loop is open_loop]
+    caption_parts = [
+        *_dearer_clients(cells_of_loop),
+        _caption(rows, service, open_loop),
+        cpus_sentence(rows),
+    ]
     table_id = f"decision-cpu-rows{'-at-rate' if open_loop else ''}"
-    return section.table_of(table_id, columns, found, title, caption=" ".join(told).strip())
+    return section.table_of(
+        table_id, columns, table_rows, title, caption=" ".join(caption_parts).strip()
+    )
 
 
 TEXT = (
@@ -174,8 +187,10 @@ Pairs = list[tuple[Summary, Summary]]
 
 
 def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
-    """Each row that decides, after the route without a limiter on the same framework and Node (None
-    is the usual one), and each of these routes after the one on the usual framework."""
+    """Pairs each row that decides with the route without a limiter on the same framework and Node,
+    and each of these routes with the one on the default framework.
+
+    A framework or Node of None is the default one."""
 
     def route(row: Summary) -> tuple[str | None, str | None]:
         return row.identity.framework, row.identity.node
@@ -185,14 +200,14 @@ def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
     deciding = [row for row in rows if row.identity.decided_by != "nothing"]
     routes = {route(row): row for row in nothing}
     limiters = [(routes[route(row)], row) for row in deciding if route(row) in routes]
-    usual = [
+    framework_pairs = [
         (routes.get((None, row.identity.node)), row) for row in nothing if row.identity.framework
     ]
-    return limiters, [(base, row) for base, row in usual if base]
+    return limiters, [(base, row) for base, row in framework_pairs if base]
 
 
 def _compared(pairs: Pairs, figure: Figure) -> dict[str, Comparison]:
-    """By the id of the row. Copies are a family of their own, as everywhere (rule M31)."""
+    """The comparisons by the id of their row. Copies are a family of their own (rule M31)."""
     families = [
         [pair for pair in pairs if pair[1].identity.copy is copied] for copied in (False, True)
     ]
@@ -204,8 +219,8 @@ def _compared(pairs: Pairs, figure: Figure) -> dict[str, Comparison]:
 
 
 def _by_loop(pairs: Pairs) -> list[tuple[bool, Pairs]]:
-    """The pairs of closed loops, then those of open ones (True): both rows of a pair have one
-    load."""
+    """The pairs of closed loops, then the pairs of open loops with True. Both rows of a pair have
+    the same load."""
     return [
         (open_loop, [pair for pair in pairs if pair[1].identity.open_loop is open_loop])
         for open_loop, _ in texts.by_loop(new for _, new in pairs)
@@ -213,7 +228,7 @@ def _by_loop(pairs: Pairs) -> list[tuple[bool, Pairs]]:
 
 
 def _tables(table_id: str, title: str, pairs: Pairs) -> Iterator[section.Table]:
-    """One of closed loops and one of open ones; the pairs of both are one family."""
+    """One table for closed and one for open loops. The pairs of both are one family."""
     compared = [_compared(pairs, figure) for figure in (consumer_cpu, throughput)]
     for open_loop, pairs_of_loop in _by_loop(pairs):
         yield _table(table_id, title, pairs_of_loop, compared, open_loop)
@@ -233,13 +248,16 @@ def _table(
         cells = [
             *section.named(texts.name(new), texts.load_text(new.identity, fields), texts.name(base))
         ]
-        for found in (by_cpu.get(new.id), None if new.identity.open_loop else by_rate.get(new.id)):
+        for comparison in (
+            by_cpu.get(new.id),
+            None if new.identity.open_loop else by_rate.get(new.id),
+        ):
             cells += (
-                (section.number(texts.interval_of(found), found.ratio),)
-                if found
+                (section.number(texts.interval_of(comparison), comparison.ratio),)
+                if comparison
                 else section.named("")
             )
-            cells += section.named(found.conclusion if found else "")
+            cells += section.named(comparison.conclusion if comparison else "")
         rows.append(section.TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
         *section.words("Target", "Load", "Beside"),
@@ -255,7 +273,8 @@ def _table(
 
 
 def _answer(pairs: Pairs) -> str:
-    """Of the closed loops, if there are any: the two loads share no sentence."""
+    """The answer for closed loops if there are any, else for open loops. The two loads share no
+    sentence."""
     without_copies = [pair for pair in pairs if not pair[1].identity.copy]
     if not without_copies:
         return ""
@@ -270,14 +289,19 @@ def _answer(pairs: Pairs) -> str:
 
 
 def limiter_cost(analysis: Analysis) -> section.Section | None:
-    found = [_pairs(cell) for cell in analysis.cells]
-    limiters, frameworks = ([pair for each in found for pair in each[index]] for index in (0, 1))
+    pairs_of_cells = [_pairs(cell) for cell in analysis.cells]
+    limiters, frameworks = (
+        [pair for pairs_of_cell in pairs_of_cells for pair in pairs_of_cell[index]]
+        for index in (0, 1)
+    )
     compared = {
         "limiter-cost-rows": ("A limiter over the same route without one", limiters),
         "framework-cost-rows": ("A framework over the usual one, without a limiter", frameworks),
     }
     tables = tuple(
-        table for table_id, each in compared.items() for table in _tables(table_id, *each)
+        table
+        for table_id, pairs_of_cell in compared.items()
+        for table in _tables(table_id, *pairs_of_cell)
     )
     if not tables:
         return None
@@ -295,7 +319,9 @@ CAPTION = (
 
 @cache
 def _waited(kind: str) -> Figure:
-    """In % of the window, all threads of all roles of a kind added up: it may be more than 100."""
+    """The time that the roles of a kind waited for a CPU, in % of the window.
+
+    All threads are added up, so it may be more than 100."""
 
     def read(figures: Measured) -> float | None:
         delay_us = sum_of_kind("run_delay_us", kind)(figures)
@@ -306,8 +332,8 @@ def _waited(kind: str) -> Figure:
 
 def resources(analysis: Analysis) -> section.Section | None:
     measured = [summary for summary in analysis.ordered if summary.has_figures]
-    told = [*map(_waited, MEASURED_KINDS), foreign_cpu]
-    if all(row.figure_of(figure).value is None for row in measured for figure in told):
+    shown_figures = [*map(_waited, MEASURED_KINDS), foreign_cpu]
+    if all(row.figure_of(figure).value is None for row in measured for figure in shown_figures):
         return None
     tables = tuple(
         _resource_table(analysis.ordered, rows, open_loop)
@@ -328,14 +354,14 @@ def _resource_table(
     fields = texts.varying_fields(summaries)
     served = any(summary.identity.servers for summary in summaries)
     kinds = [kind for kind in MEASURED_KINDS if kind != "server" or served]
-    used = texts.at_its_load("of one CPU", open_loop)
+    used_unit = texts.at_its_load("of one CPU", open_loop)
     columns = (
         *section.words("Configuration", "Load"),
-        *section.numbers([(f"{kind.capitalize()} CPU", used) for kind in kinds]),
+        *section.numbers([(f"{kind.capitalize()} CPU", used_unit) for kind in kinds]),
         *section.numbers([(f"{kind.capitalize()} waited", "of the window") for kind in kinds]),
         section.Column("Other programs", "of one CPU", "number more"),
     )
-    shown = [
+    shown_figures = [
         *(sum_of_kind("cpu_percent", kind) for kind in kinds),
         *map(_waited, kinds),
         foreign_cpu,
@@ -343,7 +369,7 @@ def _resource_table(
     rows = []
     for summary in measured:
         names = section.named(summary.identity.label, texts.load_text(summary.identity, fields))
-        cells = (spread_figure(summary, figure, percent, "%") for figure in shown)
+        cells = (spread_figure(summary, figure, percent, "%") for figure in shown_figures)
         rows.append(section.TableRow(summary.id, (*names, *cells), colour=summary.id))
     table_id, title = ("resource-rows-at-rate", "At a rate") if open_loop else ("resource-rows", "")
     return section.table_of(table_id, columns, rows, title, caption=CAPTION)

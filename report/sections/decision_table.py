@@ -1,4 +1,5 @@
-"""The table that decides: for each cell and ranking the figures that decide and what they show."""
+"""The first table of a report: the figures that decide, and what they show, for each cell and
+ranking."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,41 +20,41 @@ from report.sections.section import Line, TableCell
 from report.statistics.decision import Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
-#: What the copy of a reference is called, directly below it.
+#: The name of the copy of a reference, directly below it.
 COPY = "its copy"
-#: What ratios are to.
+#: The bases of ratios.
 REFERENCE = "the reference"
 FIRST_ROW = "the first row"
 
 
 class DecisionRow(Struct, frozen=True):
-    """A configuration: the median of each figure over its runs with its range, and what was
-    shown."""
+    """A configuration, with the median and range of each figure over its runs, and its
+    conclusion."""
 
     summary: Summary
     best: bool
-    """It was shown to be better than every other row of its ranking."""
+    """Whether it was shown to be better than every other row of its ranking."""
     throughput: TableCell
     mean: TableCell
-    """The mean latency. It is printed of open loops alone, like the p99: at full load both move
-    with the size of the group."""
+    """The mean latency. Like the p99 it is printed for open loops alone, because at full load both
+    move with the size of the group."""
     p99: TableCell
     cpu: TableCell
-    """Of what calls the limiter, in µs per request."""
+    """The CPU time of the process that calls the limiter, in µs per request."""
     store_cpu: TableCell
-    """Of all store nodes, in µs per request."""
+    """The CPU time of all store nodes, in µs per request."""
     ratio: str
-    """To the reference of its ranking, or else its first row, with the interval: `0.91×,
-    0.89–0.93×`."""
+    """The ratio to the reference of its ranking, or else to its first row, with the interval:
+    `0.91×, 0.89–0.93×`."""
     cpu_ratio: str
     status: str
-    """What was shown of it, in a word or two; empty where nothing is compared."""
+    """The conclusion in a word or two; empty where nothing is compared."""
     outlook: str
     """How many rounds would decide it; empty where it is decided."""
     limit: TableCell
     """What limited its runs."""
     verdict: str
-    """Of its runs: whether each measurement can be believed."""
+    """Whether the measurement of each of its runs can be believed."""
 
     @property
     def is_copy(self) -> bool:
@@ -61,12 +62,12 @@ class DecisionRow(Struct, frozen=True):
 
     @property
     def conclusion(self) -> str:
-        """Its status, for a form without styles: `faster`; `its copy, no difference`."""
+        """Its status for a form without styles: `faster`, or `its copy, no difference`."""
         return ", ".join(filter(None, (COPY if self.is_copy else "", self.status)))
 
     @property
     def figures(self) -> tuple[TableCell, ...]:
-        """Those that its table prints, in the order of `figure_names`."""
+        """The figures that its table prints, in the order of `figure_names`."""
         of_rate = (self.mean, self.p99) if self.summary.identity.open_loop else ()
         return (self.throughput, *of_rate, self.cpu, self.store_cpu)
 
@@ -93,7 +94,7 @@ class DecisionGroup(Struct, frozen=True):
 
     heading: str
     disclosure: str
-    """Which scripts ran, by which commands."""
+    """Says which scripts ran by which commands."""
     sentence: str
     rows: tuple[DecisionRow, ...]
 
@@ -110,7 +111,7 @@ class DecisionCell(Struct, frozen=True):
     warnings: tuple[Line, ...]
     ceiling: str
     difference: str
-    """How the groups differ; empty if there is one."""
+    """Says how the groups differ; empty if there is only one."""
 
     @property
     def rows(self) -> tuple[DecisionRow, ...]:
@@ -118,14 +119,15 @@ class DecisionCell(Struct, frozen=True):
 
 
 def base_text(rankings: Iterable[Ranking]) -> str:
-    """What the ratios of these rankings are to."""
+    """The base of the ratios of these rankings, as text."""
     bases = dict.fromkeys(REFERENCE if ranking.reference else FIRST_ROW for ranking in rankings)
     return ", or ".join(bases) or FIRST_ROW
 
 
 def decision_row(row: Summary, text: LayerText, ranking: Ranking | None = None) -> DecisionRow:
-    """A row as its ranking shows it. The copy of a reference is compared with that alone, which
-    shows what the host does; without a ranking nothing is compared."""
+    """A row as its ranking shows it. Without a ranking nothing is compared.
+
+    The copy of a reference is compared with the reference alone, which shows what the host does."""
     comparison = None
     cpu_comparison = None
     is_best = False
@@ -156,7 +158,7 @@ def decision_row(row: Summary, text: LayerText, ranking: Ranking | None = None) 
 
 
 def _outlook(comparison: Comparison) -> str:
-    """`takes about 14 runs`."""
+    """How many runs would decide the comparison: `takes about 14 runs`."""
     if comparison.status != "not decided" or comparison.blocked:
         return ""
     if comparison.runs_needed:
@@ -167,7 +169,8 @@ def _outlook(comparison: Comparison) -> str:
 
 
 def against_base(comparison: Comparison | None) -> str:
-    """`0.91×, 0.89–0.93×`; a dash for the base itself, and where there is no estimate."""
+    """The ratio to the base, `0.91×, 0.89–0.93×`; a dash for the base itself, or without an
+    estimate."""
     return (interval_of(comparison) if comparison else "") or ABSENT
 
 
@@ -189,7 +192,7 @@ def verdict_summary(summary: Summary) -> str:
 
 
 def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[DecisionCell, ...]:
-    """The same cells, in their order, as the first screen shows them."""
+    """The cells in their order, as the first screen shows them."""
     return tuple(_decision_cell(cell, layer_named) for cell in cells)
 
 
@@ -225,7 +228,7 @@ def _warnings(cell: Cell) -> tuple[Line, ...]:
 
 
 def _ceiling(cell: Cell) -> str:
-    """How much of its controls the first row reaches; empty where it has none."""
+    """Says how much of its controls the first row reaches; empty where it has none."""
     texts = []
     for pair in cell.ceilings:
         interval = interval_of(pair.comparison)

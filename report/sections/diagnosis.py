@@ -1,4 +1,4 @@
-"""Where a request's microseconds go, as a table: one row for each diagnosing run."""
+"""The table of where a request's microseconds go, with a row for each diagnosing run."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_
 from report.sections import section
 from report.sections.run_cells import run_cells
 
-#: In place of a figure that nothing told.
+#: Stands in place of a figure that is not on record.
 NOT_KNOWN = "not known"
 
 CAPTION = (
@@ -20,7 +20,7 @@ CAPTION = (
     "decision of the store, from before any load to after the last answer."
 )
 
-#: Kinds of collections in the order of the cell; others follow.
+#: The order of kinds of garbage collections in a cell. Other kinds follow.
 _KINDS = ("minor", "major", "incremental")
 
 
@@ -42,25 +42,30 @@ def _per(total: float | None, divisor: int, unit: str, digits: int = 2) -> secti
 
 
 def _late(delays: Sequence[LoopDelayUs]) -> section.TableCell:
-    """Of the server where a timer came the latest."""
+    """The delays of the event loop, in ms, of the server whose timers came latest."""
     if not delays:
         return section.number(NOT_KNOWN, None)
+
     latest = max(delays, key=lambda delay: delay.p99)
-    text = " / ".join(milliseconds(each / 1000) for each in (latest.p50, latest.p99, latest.max))
+    text = " / ".join(
+        milliseconds(delay_us / 1000) for delay_us in (latest.p50, latest.p99, latest.max)
+    )
     return section.number(text, latest.p99)
 
 
 def _pauses(servers: Sequence[Server]) -> section.TableCell:
-    """`minor 320, longest 1.20 ms; major 2, longest 4.10 ms`."""
+    """The pauses of all servers by kind: `minor 320, longest 1.20 ms; major 2, longest 4.10 ms`."""
     by_kind: dict[str, list[Gc]] = {}
-    for kind, each in ((kind, each) for server in servers for kind, each in server.gc.items()):
-        by_kind.setdefault(kind, []).append(each)
+    for server in servers:
+        for kind, record in server.gc.items():
+            by_kind.setdefault(kind, []).append(record)
+
     ordered = sorted(
         by_kind, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind)
     )
     text = "; ".join(
-        f"{kind} {count(sum(each.pauses for each in by_kind[kind]))}, "
-        f"longest {milliseconds(max(each.longest_us for each in by_kind[kind]) / 1000)} ms"
+        f"{kind} {count(sum(record.pauses for record in by_kind[kind]))}, "
+        f"longest {milliseconds(max(record.longest_us for record in by_kind[kind]) / 1000)} ms"
         for kind in ordered
     )
     return section.TableCell(
@@ -69,25 +74,29 @@ def _pauses(servers: Sequence[Server]) -> section.TableCell:
 
 
 def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> section.TableCell:
-    known = [total / divisor for total in totals if total is not None and divisor]
-    if len(known) < 2:
+    known_values = [total / divisor for total in totals if total is not None and divisor]
+    if len(known_values) < 2:
         return section.number(NOT_KNOWN, None)
-    return _number(sum(known), " + ".join(decimals(each, digits) for each in known), unit)
+    return _number(
+        sum(known_values), " + ".join(decimals(value, digits) for value in known_values), unit
+    )
 
 
-def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[section.TableCell, ...]:
-    """All servers together, and all store nodes together. Figures are per request that the servers
-    finished under the instruments, those of the store per command with a decision that it ran."""
+def _cells(run: Run, record: Diagnosis, kinds: Sequence[str]) -> tuple[section.TableCell, ...]:
+    """The cells of a run, over all servers and all store nodes.
+
+    Figures of servers are per request that they finished under the instruments. Figures of the
+    store are per command with a decision that it ran."""
     cpu_us = _cpu_us(run)
-    servers = list(found.servers.values())
-    nodes = found.nodes
+    servers = list(record.servers.values())
+    nodes = record.nodes
     commands = [command for node in nodes for command in node.commands.values()]
     requests = sum(server.requests for server in servers)
-    decisions = sum(each.calls for each in commands)
+    decisions = sum(entry.calls for entry in commands)
 
     def of_servers(part: str, *names: str) -> list[int | None]:
         parts = [getattr(server, part) for server in servers]
-        return [total_of([getattr(each, name, None) for each in parts]) for name in names]
+        return [total_of([getattr(entry, name, None) for entry in parts]) for name in names]
 
     allocated = total_of([server.allocated_bytes for server in servers])
     p99s_us = [command.p99_us for command in commands if command.p99_us is not None]
@@ -98,7 +107,9 @@ def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[section.Ta
     return (
         *(_us(cpu_us.get(kind)) for kind in kinds),
         _per(
-            sum(each.total_us for server in servers for each in server.gc.values()), requests, "µs"
+            sum(entry.total_us for server in servers for entry in server.gc.values()),
+            requests,
+            "µs",
         ),
         _pauses(servers),
         _late([server.loop_delay_us for server in servers if server.loop_delay_us]),
@@ -130,7 +141,9 @@ _COLUMNS = (
 
 def diagnosis(analysis: Analysis) -> section.Section | None:
     runs = [(run, run.record.diagnosis) for run in analysis.campaign.beside if run.record.diagnosis]
-    runs.sort(key=lambda each: (row_order(each[0].identity), each[0].run))
+    runs.sort(
+        key=lambda run_and_record: (row_order(run_and_record[0].identity), run_and_record[0].run)
+    )
     if not runs:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
@@ -145,12 +158,12 @@ def diagnosis(analysis: Analysis) -> section.Section | None:
 
 
 def _table(
-    every: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping[str, str]
+    diagnosed_runs: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping[str, str]
 ) -> section.Table:
-    """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
-    runs = [(run, found) for run, found in every if run.identity.open_loop is open_loop]
+    """The table of one kind of loop. A request costs something else at full load than at a rate."""
+    runs = [(run, record) for run, record in diagnosed_runs if run.identity.open_loop is open_loop]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
-    varying = varying_fields([run for run, _ in every])
+    varying = varying_fields([run for run, _ in diagnosed_runs])
     unit = at_its_load("µs per request", open_loop)
     columns = (
         *section.words("Configuration", "Load"),
@@ -163,11 +176,11 @@ def _table(
         section.RAW,
     )
     rows = []
-    for run, found in runs:
+    for run, record in runs:
         row_id = ids.get(run.identity.key, "")
         cells = (
             *section.named(run.identity.label, load_text(run.identity, varying)),
-            *_cells(run, found, kinds),
+            *_cells(run, record, kinds),
             *run_cells(run),
         )
         rows.append(section.TableRow(row_id, cells, colour=row_id))

@@ -1,5 +1,5 @@
-"""Where and how the campaign ran, as pairs of a name and a text, and what a reader must know of
-that."""
+"""Tells where and how the campaign ran, as pairs of a name and a text, and what a reader must know
+about it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +28,14 @@ from report.sections.section import (
     words,
 )
 
-#: More machines of a tier, or links of a gap, are counted and not drawn.
+#: The picture draws this many machines of a tier and links of a gap, and counts the others.
 _MOST_MACHINES = 6
 _MOST_LINKS = 4
 
 
 class MachineBox(Struct, frozen=True):
+    """One machine of the picture, with its roles and its hardware."""
+
     name: str
     roles: tuple[str, ...]
     facts: tuple[str, ...]
@@ -54,29 +56,29 @@ class MachinePicture(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def _box(name: str, roles: Sequence[str], stated: Mapping[str, Any] | None) -> MachineBox:
-    if stated is None:
+def _box(name: str, roles: Sequence[str], machine: Mapping[str, Any] | None) -> MachineBox:
+    if machine is None:
         return MachineBox(name, machines.roles_text(roles), ())
-    found = stated.get("facts")
+    properties = machine.get("facts")
     cpus = (
-        f"{machines.cpus_text(found)}, {found['cpu_model']}"
-        if found
-        else plural(stated["cpus"], "CPU")
+        f"{machines.cpus_text(properties)}, {properties['cpu_model']}"
+        if properties
+        else plural(machine["cpus"], "CPU")
     )
-    memory = f"{gibibytes(stated['memory_bytes'])} GiB"
-    return MachineBox(name, machines.roles_text(roles), (f"{cpus}, {memory}", stated["engine"]))
+    memory = f"{gibibytes(machine['memory_bytes'])} GiB"
+    return MachineBox(name, machines.roles_text(roles), (f"{cpus}, {memory}", machine["engine"]))
 
 
-def _more(left: int, what: str) -> str:
-    return f"and {plural(left, what)} more" if left > 0 else ""
+def _more_text(count: int, noun: str) -> str:
+    return f"and {plural(count, noun)} more" if count > 0 else ""
 
 
 def machine_picture(campaign: Campaign) -> MachinePicture | None:
-    stated = {each["name"]: each for each in machines.machines_in(campaign)}
+    stated = {machine["name"]: machine for machine in machines.machines_in(campaign)}
     roles = machines.roles_by_machine(machines.all_runs(campaign))
     if not roles:
         return None
-    tier = {name: machines.tier_of(found) for name, found in roles.items()}
+    tier = {name: machines.tier_of(roles_of_machine) for name, roles_of_machine in roles.items()}
     links = [
         link for link in machines.links_of(campaign) if all(end in tier for end in link.between)
     ]
@@ -94,9 +96,9 @@ def machine_picture(campaign: Campaign) -> MachinePicture | None:
                 boxes=tuple(
                     _box(name, roles[name], stated.get(name)) for name in names[:_MOST_MACHINES]
                 ),
-                more_boxes=_more(len(names) - _MOST_MACHINES, "machine"),
+                more_boxes=_more_text(len(names) - _MOST_MACHINES, "machine"),
                 links=tuple(onward[:_MOST_LINKS]),
-                more_links=_more(len(onward) - _MOST_LINKS, "link"),
+                more_links=_more_text(len(onward) - _MOST_LINKS, "link"),
             )
         )
     return MachinePicture(
@@ -110,7 +112,7 @@ def machine_picture(campaign: Campaign) -> MachinePicture | None:
 def _kernel_notes(
     stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Machines that are one computer, once each group."""
+    """Names each group of machines that are one computer once."""
     groups = {
         tuple(sorted({name, *stated[name]["shares_kernel_with"]} & set(roles)))
         for name in roles
@@ -134,7 +136,7 @@ def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
         system = (machine["operating_system"], machine["kernel"], index)
         return "; ".join(filter(None, (*_box("", (), machine).facts, *system)))
 
-    return [(each["name"], text(each)) for each in machines.machines_in(campaign)]
+    return [(machine["name"], text(machine)) for machine in machines.machines_in(campaign)]
 
 
 Pairs = list[tuple[str, str]]
@@ -143,7 +145,7 @@ _SCRIPTS = (
     "Scripts that ran without an error, from the command statistics of all nodes. All measured runs count, "
     "with their warm-ups, invalid runs too."
 )
-_OTHERS = " A store that already ran counts the calls of its other users too."
+_OTHER_USERS = " A store that already ran counts the calls of its other users too."
 
 _VERSIONS = {
     "store": "Store",
@@ -159,7 +161,11 @@ _VERSIONS = {
 def _external_stores(summaries: Sequence[Summary]) -> list[str]:
     identities = (summary.identity for summary in summaries)
     return sorted(
-        {each.store for each in identities if each.external_store and each.store is not None}
+        {
+            identity.store
+            for identity in identities
+            if identity.external_store and identity.store is not None
+        }
     )
 
 
@@ -172,9 +178,9 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
     ]
 
 
-#: So many excluded files are named; beyond it they are counted.
+#: At most so many excluded files are named, and the others are counted.
 _MAX_NAMED = 100
-#: Other programs are named from this % of one CPU on (rule M25).
+#: Other programs are mentioned when they use at least this % of one CPU (rule M25).
 _FOREIGN_CPU_PERCENT: float = CONSTANTS["foreign_cpu_percent"]
 
 
@@ -188,17 +194,21 @@ def _foreign_cpu(campaign: Campaign) -> Iterator[str]:
             f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
             "else runs."
         )
-    # By turns all runs of a group have one figure.
+    # When targets take turns, all runs of a group share one figure.
     groups = {run.place or run.file: run for run in measured if turns_of(run)}.values()
-    beside = [used for run in groups if (used := _foreign_percent(run)) is not None]
-    if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
+    foreign_percents = [
+        foreign_percent for run in groups if (foreign_percent := _foreign_percent(run)) is not None
+    ]
+    if max(foreign_percents, default=0) >= _FOREIGN_CPU_PERCENT:
         suspect = sum(map(_is_disturbed, groups))
         unit = "group" if any(run.place and run.place[1] > 1 for run in groups) else "round"
-        which = f" In {suspect} of {plural(len(groups), unit)} their share makes the runs suspect."
+        suspect_text = (
+            f" In {suspect} of {plural(len(groups), unit)} their share makes the runs suspect."
+        )
         yield (
-            f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
-            f"{percent(max(beside), 0)}. By turns all targets of a round meet the same."
-            f"{which if suspect else ''}"
+            f"Beside the rounds other programs used {percent(median(foreign_percents), 0)} of one CPU, "
+            f"at most {percent(max(foreign_percents), 0)}. By turns all targets of a round meet the same."
+            f"{suspect_text if suspect else ''}"
         )
 
 
@@ -211,14 +221,17 @@ def _is_disturbed(run: Run) -> bool:
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
-    more = len(campaign.excluded) - _MAX_NAMED
-    left_out = campaign.series_left_out
-    series = f"The per-second series of {left_out:,} selected runs are left out: there are too many to show."
+    unnamed = len(campaign.excluded) - _MAX_NAMED
+    skipped_series = campaign.series_left_out
+    series_notice = (
+        f"The per-second series of {skipped_series:,} selected runs are left out: "
+        "there are too many to show."
+    )
     return (
         *_foreign_cpu(campaign),
         *(f"Excluded: {entry}." for entry in campaign.excluded[:_MAX_NAMED]),
-        *([f"Excluded: {more:,} more files; the command names each."] if more > 0 else []),
-        *([series] if left_out else []),
+        *([f"Excluded: {unnamed:,} more files; the command names each."] if unnamed > 0 else []),
+        *([series_notice] if skipped_series else []),
     )
 
 
@@ -238,8 +251,9 @@ _CAPS = {
 
 
 def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Empty for a campaign without containers. What was really applied to each role stands in the
-    results."""
+    """Describes engine, caps and images; empty for a campaign without containers.
+
+    These are the requested caps, while the results say which were applied to each role."""
     engine = manifest.get("engine")
     if engine is None:
         return []
@@ -264,7 +278,9 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
-    """The host and the runtime; empty without a manifest. What could not be read is not there."""
+    """Describes the host and the runtime, without the facts that could not be read.
+
+    The list is empty for a campaign without a manifest."""
     if campaign.manifest is None:
         return []
     manifest = campaign.manifest
@@ -302,10 +318,12 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
 
 
 def _runs(plan: Mapping[str, Any]) -> str:
-    """`3`, or `5 to 20, as many as it took,`."""
-    most = plan["runs_per_configuration"]
+    """How many runs a configuration has: `3`, or `5 to 20, as many as it took,`."""
+    max_runs = plan["runs_per_configuration"]
     adaptive = plan.get("adaptive")
-    return f"{adaptive['looks'][0]} to {most}, as many as it took," if adaptive else str(most)
+    return (
+        f"{adaptive['looks'][0]} to {max_runs}, as many as it took," if adaptive else str(max_runs)
+    )
 
 
 def campaign_facts(campaign: Campaign) -> Pairs:
@@ -329,15 +347,15 @@ def campaign_facts(campaign: Campaign) -> Pairs:
 
 
 def _installed_versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for each in manifest.get("versions", []):
-        others = (
+    for installed in manifest.get("versions", []):
+        dependencies = (
             f"{name} {version}"
-            for name, version in each["packages"].items()
-            if name != each["name"]
+            for name, version in installed["packages"].items()
+            if name != installed["name"]
         )
         yield (
-            f"Installed {each['name']} {each['version']}",
-            ", ".join(others) or "without dependencies",
+            f"Installed {installed['name']} {installed['version']}",
+            ", ".join(dependencies) or "without dependencies",
         )
 
 
@@ -360,19 +378,23 @@ def _cool_down(plan: Mapping[str, Any]) -> str:
 def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
     by_label: dict[str, dict[str, dict[str, None]]] = {}
     for summary in summaries:
-        found = by_label.setdefault(summary.identity.label, {})
+        texts_by_name = by_label.setdefault(summary.identity.label, {})
         for run in summary.runs:
             settings = run.measured.client_settings if run.measured else {}
-            seen = [
+            versions_and_settings = [
                 (_VERSIONS[part], run.versions[part]) for part in _VERSIONS if part in run.versions
             ]
-            seen += list(run.measured.deciding_software.items()) if run.measured else []
-            seen += [(name, _setting(value)) for name, value in sorted(settings.items())]
-            for name, text in seen:
-                found.setdefault(name, {})[text] = None
+            versions_and_settings += (
+                list(run.measured.deciding_software.items()) if run.measured else []
+            )
+            versions_and_settings += [
+                (name, _setting(value)) for name, value in sorted(settings.items())
+            ]
+            for name, text in versions_and_settings:
+                texts_by_name.setdefault(name, {})[text] = None
     return [
-        (label, [(name, ", ".join(texts)) for name, texts in found.items()])
-        for label, found in by_label.items()
+        (label, [(name, ", ".join(texts)) for name, texts in texts_by_name.items()])
+        for label, texts_by_name in by_label.items()
     ]
 
 
@@ -383,8 +405,8 @@ def _setting(value: str | float | bool | None) -> str:
 
 
 def script_calls(summaries: Sequence[Summary]) -> Table | None:
-    """The proof of which scripts ran: what the stores' own command statistics counted, by
-    configuration."""
+    """Proves which scripts ran, by what the command statistics of the stores counted for each
+    configuration; None where neither calls nor scripts are on record."""
     fields = varying_fields(summaries)
     rows = []
     for summary in summaries:
@@ -409,7 +431,7 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
         rows.append(TableRow(summary.id, cells))
     heads = ("Calls by command", "Script, as the server named it")
     columns = (*words("Configuration", "Load"), Column("Runs"), *words(*heads))
-    caption = _SCRIPTS + (_OTHERS if _external_stores(summaries) else "")
+    caption = _SCRIPTS + (_OTHER_USERS if _external_stores(summaries) else "")
     title = "Limiter scripts, by the stores’ own count"
     return table_of("table-scripts", columns, rows, title, caption=caption) if rows else None
 
@@ -426,10 +448,10 @@ def environment(analysis: Analysis) -> Section:
         ),
         Facts("Campaign", tuple(campaign_facts(campaign))),
     ]
-    for label, facts in version_facts(rows):
+    for label, version_pairs in version_facts(rows):
         ids = " ".join(row.id for row in rows if row.identity.label == label)
         title = f"Versions and client settings of {label}, as seen at run time"
-        blocks.append(Facts(title, tuple(facts), ids))
+        blocks.append(Facts(title, tuple(version_pairs), ids))
     scripts = script_calls(rows)
     return Section(
         "environment",

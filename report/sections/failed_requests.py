@@ -1,4 +1,4 @@
-"""What failed requests were, and the rows that had some."""
+"""The kinds of failed requests, and the rows that had some."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -28,17 +28,17 @@ _KIND_COLUMNS = (("Requests", ""), ("Share", "of all sent"), ("Runs", "with some
 Count = Callable[[Measured], int | None]
 
 Kind = tuple[str, str, Count]
-"""A name, its meaning, and how many there were."""
+"""A name, its meaning, and a function that counts the requests of a run."""
 
 
 def _answers(is_counted: Callable[[str], bool]) -> Count:
-    """The failed requests whose code is counted."""
+    """Counts the failed requests with such a code."""
     return lambda measured: sum(
         number for code, number in measured.failed_by_code.items() if is_counted(code)
     )
 
 
-#: Kinds of failed requests; a request is one of these, or it was answered.
+#: The kinds of failed requests. A request is of one of these kinds, or it was answered.
 KINDS: tuple[Kind, ...] = (
     (
         "connection",
@@ -65,7 +65,7 @@ NO_DECISION: Kind = (
     _answers(lambda code: not code.isdigit()),
 )
 
-#: Counted by the server and not by the generator: the same trouble seen from the other side.
+#: Counted by the server and not by the generator, so these requests are among the other kinds.
 STORE: Kind = (
     "store",
     "the limiter got no decision from the store, by the count of what calls it; these requests are among the "
@@ -166,7 +166,7 @@ def _kind_row(measured: Sequence[Measured], kind: Kind) -> section.TableRow:
 
 
 def _total(measured: Sequence[Measured], read: Count) -> int | None:
-    """How many there were in all runs; None where no run counted them."""
+    """The sum over all runs; None where no run counted them."""
     counts = [number for run in measured if (number := read(run)) is not None]
     return sum(counts) if counts else None
 
@@ -190,7 +190,7 @@ def _row(summary: Summary, fields: Sequence[LoadField], kinds: Sequence[Kind]) -
 
 
 def _cells(summary: Summary, kinds: Sequence[Kind]) -> list[section.TableCell]:
-    """The number of each kind, and the runs with errors beside those without."""
+    """The number of requests of each kind, and the runs with errors beside those without."""
     measured = _measured([summary])
     with_errors = [run for run in measured if _has_errors(run)]
     without = [run for run in measured if not _has_errors(run)]
@@ -219,7 +219,7 @@ def _rates(measured: Sequence[Measured]) -> list[float]:
 
 
 def _p99s(measured: Sequence[Measured]) -> list[float]:
-    """The p99 of each run that has one; its upper bound where it is not identified."""
+    """The p99 of each run that has one, in ms, or its upper bound where it is not identified."""
     return [value for run in measured if (value := p99.at_most(run)) is not None]
 
 

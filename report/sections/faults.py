@@ -37,13 +37,13 @@ CAPTION = (
     "that before."
 )
 
-#: A smaller share of the answers is not named.
+#: A cell leaves out an outcome with a smaller share of the answers than this.
 _LEAST_SHARE = 0.005
 
-#: A kind of failure that is rarer than this share of all is not named.
+#: A kind of failure is left out when it is rarer than this share of all failures.
 _LEAST_FAILURES = 0.1
 
-#: By what a target does while the fault lasts: the words of its cell and of its sentence.
+#: Maps what a target does while the fault lasts to the words of its cell and of its sentence.
 _BEHAVIOURS = {
     "open": ("open", "it fails open"),
     "closed": ("closed", "it fails closed"),
@@ -55,7 +55,7 @@ _NOT_KNOWN = "not known"
 
 
 def _failing_words(case: FaultCase) -> str:
-    """`answers 503`, `answers 503 and loses connections`: what the requests got that failed."""
+    """Tells what failed requests got: `answers 503`, `answers 503 and loses connections`."""
     total = sum(case.failures.values())
     kinds = [kind for kind, number in case.failures.items() if number >= _LEAST_FAILURES * total]
     codes = [kind for kind in kinds if kind.isdigit()]
@@ -79,8 +79,9 @@ def _behaviour_words(case: FaultCase) -> tuple[str, str]:
 def _cell(
     spread: Spread | None, show: Show, absent: str = ABSENT, before: str = "", more: str = ""
 ) -> section.TableCell:
-    """The median after `before`, and the range over several runs where they differ, with `more`
-    after it."""
+    """A cell with the median after `before`.
+
+    Its range names the lowest and the highest run where these differ, and then `more`."""
     if spread is None:
         return section.TableCell(f"{before}{absent}", kind="number", sort="")
     low = show(spread.low)
@@ -109,16 +110,21 @@ def _signed(value: float | None) -> str:
 
 
 def _outage(case: FaultCase) -> section.TableCell:
-    injected = case.spread("outage_injected_s")
-    seen = case.spread("outage_seen_s")
-    before = f"{seconds_text(injected.middle)} / " if injected and seen else ""
-    return _cell(seen, seconds_text, before=before)
+    injected_spread = case.spread("outage_injected_s")
+    seen_spread = case.spread("outage_seen_s")
+    before = f"{seconds_text(injected_spread.middle)} / " if injected_spread and seen_spread else ""
+    return _cell(seen_spread, seconds_text, before=before)
 
 
 def _first_error(case: FaultCase) -> section.TableCell:
-    found = case.spread("first_error_s")
-    without = len(case.counted) - (found.runs if found else 0)
-    return _cell(found, _moment, "none", more=f"none in {without}" if without else "")
+    first_error = case.spread("first_error_s")
+    runs_without_error = len(case.counted) - (first_error.runs if first_error else 0)
+    return _cell(
+        first_error,
+        _moment,
+        "none",
+        more=f"none in {runs_without_error}" if runs_without_error else "",
+    )
 
 
 def _served_again(case: FaultCase) -> section.TableCell:
@@ -126,44 +132,49 @@ def _served_again(case: FaultCase) -> section.TableCell:
 
 
 def _settled_again(case: FaultCase) -> section.TableCell:
-    found = case.spread("recovery_s")
-    if found is None:
-        why = case.counted[0].figures.recovery_text or ""
-        return section.TableCell(_NOT_KNOWN, kind="number", sort="", hint=why)
-    return _cell(found, seconds_text)
+    recovery = case.spread("recovery_s")
+    if recovery is None:
+        unknown_reason = case.counted[0].figures.recovery_text or ""
+        return section.TableCell(_NOT_KNOWN, kind="number", sort="", hint=unknown_reason)
+    return _cell(recovery, seconds_text)
 
 
 def _p99(case: FaultCase) -> section.TableCell:
     before = case.spread("p99_before_us")
     worst = case.spread("p99_worst_us")
-    told = f"{_p99_text(before.middle if before else None)} / " if before or worst else ""
-    return _cell(worst, _p99_text, before=told)
+    before_text = f"{_p99_text(before.middle if before else None)} / " if before or worst else ""
+    return _cell(worst, _p99_text, before=before_text)
 
 
 def _over_admission(case: FaultCase) -> section.TableCell:
-    found = case.spread("over_admission")
+    over_admission = case.spread("over_admission")
     model = case.spread("over_admission_predicted")
-    generous = any(each.figures.over_admission is None for each in case.counted)
+    has_no_figure = any(run.figures.over_admission is None for run in case.counted)
     more = f"model {_signed(model.middle)}" if model else ""
-    cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
-    return structs.replace(cell, kind="number over") if found else cell
+    cell = _cell(over_admission, _signed, "not applicable" if has_no_figure else ABSENT, more=more)
+    return structs.replace(cell, kind="number over") if over_admission else cell
 
 
 def _fails(case: FaultCase) -> section.TableCell:
-    """`answers 503`, with `admitted 2 %, failed 98 %` while the fault was in place, without what is
-    none."""
+    """Tells how the target fails: `answers 503`, with `admitted 2 %, failed 98 %` as its range.
+
+    Outcomes that no request met while the fault was in place are left out."""
     shares = []
-    for name, word in (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed")):
+    for name, outcome_word in (
+        ("allowed", "admitted"),
+        ("limited", "limited"),
+        ("failed", "failed"),
+    ):
         share = case.spread(f"{name}_share")
         if share and share.middle >= _LEAST_SHARE:
-            shares.append(f"{word} {percent(100 * share.middle, 0)}".replace(" ", "\u00a0"))
-    # Where requests wait, the few that ended tell nothing.
-    told = "no answers" if case.behaviour == "waits" else ", ".join(shares)
+            shares.append(f"{outcome_word} {percent(100 * share.middle, 0)}".replace(" ", "\u00a0"))
+    # Where requests wait, the few that ended do not show how the target fails.
+    shares_text = "no answers" if case.behaviour == "waits" else ", ".join(shares)
     words, _ = _behaviour_words(case)
-    return section.TableCell(words, range=told, kind=f"text behaviour {case.behaviour}")
+    return section.TableCell(words, range=shares_text, kind=f"text behaviour {case.behaviour}")
 
 
-#: Name, unit and cell of the columns after target and load, of a case of which some run counts.
+#: The name, unit and cell of each column after target and load, for a case with a run that counts.
 COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], section.TableCell]], ...] = (
     ("Outage", "s: injected / seen", _outage),
     (
@@ -205,7 +216,7 @@ def _reason(case: FaultCase) -> str:
 
 def _row(case: FaultCase, varying: Sequence[LoadField]) -> section.TableRow:
     verdict = "invalid" if case.verdict == "failed" else case.verdict
-    said = (
+    leading_cells = (
         *section.named(
             case.identity.label, *([load_text(case.identity, varying)] if varying else [])
         ),
@@ -213,37 +224,46 @@ def _row(case: FaultCase, varying: Sequence[LoadField]) -> section.TableRow:
         section.TableCell(case.verdict, kind=f"verdict {verdict}"),
     )
     if not case.counted:
-        return section.TableRow("", said, _reason(case), kept=len(said))
-    return section.TableRow("", (*said, *(cell(case) for _, _, cell in COLUMNS)), kept=len(said))
+        return section.TableRow("", leading_cells, _reason(case), kept=len(leading_cells))
+    return section.TableRow(
+        "", (*leading_cells, *(cell(case) for _, _, cell in COLUMNS)), kept=len(leading_cells)
+    )
 
 
 def _source_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
-    """Where a figure comes from that was not computed when the runs were measured."""
-    runs = [each for group in groups for case in group.cases for each in case.counted]
-    derived = [each for each in runs if each.served_again_from == "timeline"]
+    """Says where a figure comes from that was not computed when the runs were measured."""
+    runs = [run for group in groups for case in group.cases for run in case.counted]
+    derived = [run for run in runs if run.served_again_from == "timeline"]
     if not derived:
         return ()
     runs_text = plural(len(derived), "run")
-    whose = "whose result does" if len(derived) == 1 else "whose results do"
-    return (f"Served again is read from the timeline of {runs_text}, {whose} not state it.",)
+    clause = "whose result does" if len(derived) == 1 else "whose results do"
+    return (f"Served again is read from the timeline of {runs_text}, {clause} not state it.",)
 
 
 def _settled_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
     rows: dict[str, dict[str, None]] = {}
     for group in groups:
         for case in group.cases:
-            for text in filter(None, (each.figures.recovery_text for each in case.counted)):
+            for text in filter(None, (run.figures.recovery_text for run in case.counted)):
                 rows.setdefault(text, {})[f"{case.identity.label}, {group.text}"] = None
     return tuple(
-        f"Settled again ({text}): {'; '.join(found) if len(found) <= 4 else plural(len(found), 'row')}."
-        for text, found in rows.items()
+        f"Settled again ({text}): {_rows_text(list(row_names))}."
+        for text, row_names in rows.items()
     )
+
+
+def _rows_text(row_names: Sequence[str]) -> str:
+    """Names up to four rows, and counts them beyond that."""
+    return "; ".join(row_names) if len(row_names) <= 4 else plural(len(row_names), "row")
 
 
 def _run_row(run: Run) -> section.TableRow:
     records = faults_of(run)
-    notes = [f"{each.name or each.action}: {each.note}" for each in records if each.note]
-    notes += [f"{each.name or each.action} was not undone" for each in records if not each.undone]
+    notes = [f"{fault.name or fault.action}: {fault.note}" for fault in records if fault.note]
+    notes += [
+        f"{fault.name or fault.action} was not undone" for fault in records if not fault.undone
+    ]
     name = f"{run.identity.label}, {' '.join(fault_title(fault) for fault in run.identity.faults)}"
     return section.TableRow(
         "",
@@ -257,17 +277,23 @@ def _run_row(run: Run) -> section.TableRow:
 
 def fault_table(groups: Sequence[FaultGroup]) -> section.Table:
     varying = varying_fields([case for group in groups for case in group.cases])
-    found = []
+    table_groups = []
     for group in groups:
         fault = group.fault
         rows = tuple(_row(case, varying) for case in group.cases)
         length = f", for {fault.length_s:g} s" if fault.length_s else ""
-        when = f"{group.text}, {fault.start_s:g} s into the window{length}"
-        found.append(section.TableGroup(rows, f"… {fault_words(fault)}", when))
+        hint = f"{group.text}, {fault.start_s:g} s into the window{length}"
+        table_groups.append(section.TableGroup(rows, f"… {fault_words(fault)}", hint))
     columns = section.words("Target", *(["Load"] if varying else []), "Runs", "Verdict")
     columns = (*columns, *section.numbers([(name, unit) for name, unit, _ in COLUMNS], "number"))
     return section.Table(
-        "fault-rows", "", columns, tuple(found), CAPTION, sortable=False, kind="figures faults"
+        "fault-rows",
+        "",
+        columns,
+        tuple(table_groups),
+        CAPTION,
+        sortable=False,
+        kind="figures faults",
     )
 
 
@@ -302,8 +328,9 @@ def fault_runs(analysis: Analysis) -> section.Section | None:
 
 
 def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
-    """`When the store restarts, iovalkey: an outage of 1.3 s is seen, requests are served again
-    after 1.3 s and settled after 3.5 s, 513 requests are lost; it answers 503.`"""
+    """One sentence for each fault and target that has figures, for example: `When the store
+    restarts, iovalkey: an outage of 1.3 s is seen, requests are served again after 1.3 s and
+    settled after 3.5 s, 513 requests are lost; it answers 503.`"""
     return [
         f"When {fault_words(group.fault)}, {case.identity.label}: {text}."
         for group in groups
@@ -313,18 +340,19 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
 
 
 def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
-    """One a fault: of several targets only when they are served and settled again, the soonest
-    first."""
-    found = []
+    """One sentence for each fault.
+
+    With several targets it only tells when each is served and settled again, the soonest first."""
+    headlines = []
     for group in groups:
         cases = sorted((case for case in group.cases if case.counted), key=_soonest_first)
         texts = [f"{case.identity.label} {_served_and_settled(case)}" for case in cases]
-        several = (
+        sentence = (
             f"When {fault_words(group.fault)}, requests are served again, by the median, after: "
             f"{joined(texts)}."
         )
-        found += [several] if len(texts) > 1 else fault_sentences([group])
-    return found
+        headlines += [sentence] if len(texts) > 1 else fault_sentences([group])
+    return headlines
 
 
 def _soonest_first(case: FaultCase) -> tuple[bool, float, float, str]:
@@ -338,15 +366,15 @@ def _soonest_first(case: FaultCase) -> tuple[bool, float, float, str]:
     )
 
 
-def _after(found: Spread | None) -> str:
-    """`1.3 s`, `never`, `not known`."""
-    if found is None:
+def _after(spread: Spread | None) -> str:
+    """The median moment after the injection: `1.3 s`, `never` or `not known`."""
+    if spread is None:
         return _NOT_KNOWN
-    return f"{seconds_text(found.middle)}{'' if found.middle == NEVER else ' s'}"
+    return f"{seconds_text(spread.middle)}{'' if spread.middle == NEVER else ' s'}"
 
 
 def _served_and_settled(case: FaultCase) -> str:
-    """`1.3 s (settled after 3.5 s)`; the second moment is left out where it is the first."""
+    """`1.3 s (settled after 3.5 s)`, without the second moment where both are the same."""
     served = _after(case.spread("served_again_s"))
     settled = _after(case.spread("recovery_s"))
     if settled == served:
@@ -357,20 +385,25 @@ def _served_and_settled(case: FaultCase) -> str:
 
 
 def _sentence(case: FaultCase) -> str:
-    seen = case.spread("outage_seen_s")
+    outage_seen = case.spread("outage_seen_s")
     lost = case.spread("requests_lost")
-    if seen is None or lost is None:
+    if outage_seen is None or lost is None:
         return ""
     outage = (
-        f"an outage of {seconds_text(seen.middle)} s is seen"
-        if seen.middle
+        f"an outage of {seconds_text(outage_seen.middle)} s is seen"
+        if outage_seen.middle
         else "no outage is seen"
     )
-    again = _again_text(case)
-    over = case.spread("over_admission")
-    beyond = f", {_signed(over.middle)} over the quota" if over and over.middle > 0 else ""
-    _, ending = _behaviour_words(case)
-    return f"{outage}, {again}, {count(lost.middle)} requests are lost{beyond}; {ending}"
+    again_text = _again_text(case)
+    over_admission = case.spread("over_admission")
+    over_quota_text = (
+        f", {_signed(over_admission.middle)} over the quota"
+        if over_admission and over_admission.middle > 0
+        else ""
+    )
+    _, behaviour_text = _behaviour_words(case)
+    lost_text = f"{count(lost.middle)} requests are lost{over_quota_text}"
+    return f"{outage}, {again_text}, {lost_text}; {behaviour_text}"
 
 
 def _again_text(case: FaultCase) -> str:

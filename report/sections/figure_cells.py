@@ -1,4 +1,4 @@
-"""How the figure of a row prints, with its range and the marks of what a reader must know of it."""
+"""Cells of figures, with their ranges and with marks for what a reader must know about them."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from report.base.format import ABSENT, Show
 from report.results.model import Measured
 from report.sections.section import Mark, TableCell, exact, sort_key
 
-#: What the marks behind a figure mean.
+#: The marks behind a figure, each with its meaning.
 FEW_SAMPLES = ("†", "too few samples behind it")
 MERGED = ("∪", "from the merged histogram of all runs, because single runs have too few samples")
 UNIDENTIFIED = ("§", "failed or unanswered requests could move it: only its bounds are known")
@@ -17,8 +17,9 @@ SUSPECT = ("‖", "at least half of its runs are suspect")
 
 
 def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") -> TableCell:
-    """The figure with its range, or its bounds where it is not identified; marked where a reader
-    must know more of it. With its unit it can be sorted by, and hovering shows more digits."""
+    """The figure with its range, or its bounds where it is not identified, and with its marks.
+
+    With a unit the column can be sorted by it, and hovering shows more digits."""
     figure_summary = summary.figure_of(figure)
     value = figure_summary.value
     sort = sort_key(value) if unit else None
@@ -49,7 +50,7 @@ def suspect_marks(summary: Summary) -> tuple[Mark, ...]:
 
 
 def median_marks(figure: FigureSummary) -> tuple[Mark, ...]:
-    """What a reader must know of the figure of a row."""
+    """The marks of the figure of a row."""
     is_known = figure.value is not None or figure.bounds is not None
     marks = []
     if figure.bounds:
@@ -64,7 +65,7 @@ def median_marks(figure: FigureSummary) -> tuple[Mark, ...]:
 
 
 def run_marks(measured: Measured, figure: Figure) -> tuple[Mark, ...]:
-    """What a reader must know of the figure of a single run."""
+    """The marks of the figure of a single run."""
     is_known = figure.known(measured) is not None
     marks = []
     if is_known and figure(measured) is None:
@@ -77,7 +78,7 @@ def run_marks(measured: Measured, figure: Figure) -> tuple[Mark, ...]:
 
 
 def marks_note(cells: Iterable[TableCell]) -> str:
-    """What the marks that occur among them mean: `† too few samples behind it.`; empty without
-    marks."""
+    """Explains the marks that occur in the cells, such as `† too few samples behind it.`; empty
+    without marks."""
     marks = dict.fromkeys(mark for cell in cells for mark in cell.marks)
     return " ".join(f"{mark} {meaning}." for mark, meaning in marks)

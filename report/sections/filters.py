@@ -1,4 +1,4 @@
-"""What a reader can filter by: which values there are, and which of them each row has."""
+"""The filters of a page: the values of each, and the value of each row."""
 
 import re
 from collections import Counter
@@ -8,15 +8,16 @@ from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, count_text, decider_of, workload_text
 from report.results.model import DIMENSIONS, Dimension, Identity
 
-#: Filters of which several values can be chosen: what a reader chooses by.
+#: The filters of which a reader can choose several values.
 CHIPS = ("client", "decided by", "algorithm")
 
-#: What a row has under a filter; empty stands for any value.
 Read = Callable[[Summary], str]
+"""Gives the value of a row under a filter. An empty text stands for any value."""
 
 
 def _beside(read: Callable[[Identity], str | None]) -> Read:
-    """Empty for controls, which stand beside every store and topology."""
+    """Reads a value that controls do not have, because they stand beside every store and
+    topology."""
 
     def value(summary: Summary) -> str:
         identity = summary.identity
@@ -51,19 +52,25 @@ FILTERS: tuple[tuple[str, Read], ...] = (
     ("outcome", _outcome),
 )
 
-#: Of what stands beside all rows.
+#: The values of something that stands beside all rows.
 ANY_VALUE: dict[str, str] = {name: "" for name, _ in FILTERS}
 
 
 def _order(value: str) -> tuple[float, str]:
-    """By the number that it starts with, if any: `50 connections` before `200 connections`."""
+    """Sorts values by their leading number, so that `50 connections` precedes `200 connections`."""
     number = re.match(r"[\d,]+", value)
     return (float(number[0].replace(",", "")) if number else -1, value)
 
 
 def filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
-    found = {name: {read(summary) for summary in summaries} - {""} for name, read in FILTERS}
-    return {name: sorted(values, key=_order) for name, values in found.items() if len(values) > 1}
+    values_by_filter = {
+        name: {read(summary) for summary in summaries} - {""} for name, read in FILTERS
+    }
+    return {
+        name: sorted(values, key=_order)
+        for name, values in values_by_filter.items()
+        if len(values) > 1
+    }
 
 
 def row_values(summary: Summary) -> dict[str, str]:
@@ -71,12 +78,11 @@ def row_values(summary: Summary) -> dict[str, str]:
 
 
 def counts_by_row(ids: Iterable[str]) -> str:
-    """`row1:5 row2:3`: how many things each row has, for the filters to count."""
+    """How many entries each row has, as `row1:5 row2:3`. The filters add them up."""
     return " ".join(f"{row}:{number}" for row, number in Counter(ids).items())
 
 
 def rows_named(text: str, summaries: Sequence[Summary]) -> str:
-    """Ids of the rows whose label stands in a text, with a space between; empty where it names
-    none."""
+    """The ids of the rows whose label stands in a text, separated by spaces."""
     words = {word.rstrip(".:") for word in re.findall(r"[\w@:.+-]+", text)}
     return " ".join(summary.id for summary in summaries if summary.identity.label in words)

@@ -1,4 +1,4 @@
-"""The picture of all ratios: one of the throughput, and one of the p99 of open loops."""
+"""The pictures of all ratios: one of the throughput, and one of the p99 of open loops."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,22 +12,22 @@ from report.analysis.texts import NO_RATIO
 from report.sections.headings import scope_text, scopes
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
 
-#: Beyond these an end of an interval is cut, and an arrow says so: one row must not squeeze the
-#: others.
+#: The axis ends here, so that one row does not squeeze the others. An arrow marks an interval that
+#: is cut.
 LEAST = 0.2
 MOST = 5.0
 #: The axis shows at least this much around 1.
 _AROUND = 0.1
-#: The marks of the axis, the finest first.
+#: The possible ticks of the axis, the finest first.
 _STEPS = (
     (0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1),
     (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2),
     (0.25, 0.33, 0.5, 0.67, 1, 1.5, 2, 3, 4),
 )
-#: So many rows are drawn; the table has all.
+#: At most so many rows are drawn, while the table has all of them.
 MAX_ROWS = 40
 
-#: The mark of a row by its conclusion: they differ in shape too.
+#: The mark of a row by its conclusion. Marks differ in shape and not only in colour.
 SHAPES = {
     "faster": "▶",
     "better": "▶",
@@ -39,7 +39,7 @@ SHAPES = {
 
 
 class ForestRow(Struct, frozen=True):
-    """Places are in % of the axis; None where there is no ratio."""
+    """A drawn row. Places are in % of the axis, and None where there is no ratio."""
 
     summary_id: str
     label: str
@@ -54,10 +54,10 @@ class ForestRow(Struct, frozen=True):
 
 
 class ForestGroup(Struct, frozen=True):
-    """Rows with one reference."""
+    """Rows that share a reference."""
 
     heading: str
-    """Empty where there is one group alone."""
+    """Empty where there is only one group."""
     rows: tuple[ForestRow, ...]
 
 
@@ -65,16 +65,16 @@ class Forest(Struct, frozen=True):
     figure: str
     """`Throughput`, `p99`."""
     better: str
-    """`more`, `less`: which way is better."""
+    """Which way is better: `more` or `less`."""
     groups: tuple[ForestGroup, ...]
     ticks: tuple[tuple[float, str], ...]
-    """Place and text."""
+    """The place and text of each tick."""
     one: float
-    """The place of 1."""
+    """The place of the ratio 1."""
     floor: tuple[float, float]
-    """The places between which a difference counts as none."""
+    """The places between which a difference does not count."""
     resolution: tuple[float, float] | None
-    """The places between which the copy of a reference came out; None without a copy."""
+    """The places between which copies of references lie; None without a copy."""
     left_out: int
 
     @property
@@ -83,7 +83,7 @@ class Forest(Struct, frozen=True):
 
 
 class _Axis(Struct, frozen=True):
-    """Logarithmic: half as much is as far from 1 as twice as much."""
+    """A logarithmic axis, on which half as much is as far from 1 as twice as much."""
 
     low: float
     high: float
@@ -119,7 +119,7 @@ def _axis(comparisons: Sequence[Comparison]) -> _Axis:
 def _compared_row(
     summary: Summary, comparison: Comparison | None, status: str, axis: _Axis
 ) -> ForestRow:
-    """A row with the place of its ratio; one without a ratio has no place."""
+    """A row with the place of its ratio. Without a ratio it has no place."""
     label = summary.identity.short_label
     shape = SHAPES.get(status, "○")
     if comparison is None or not comparison.ratio:
@@ -149,7 +149,7 @@ def _compared_row(
 
 
 def _base_row(base: Summary, status: str, axis: _Axis) -> ForestRow:
-    """What the ratios are to; it stands at 1."""
+    """The base of the ratios, which stands at 1."""
     label = base.identity.short_label
     return ForestRow(base.id, label, status, base.no_figures_reason, "◆", axis.place(1))
 
@@ -168,19 +168,21 @@ def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
         yield _compared_row(resolution.copy, resolution.comparison, status_of_copy, axis)
 
 
-def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
+def _forest(scoped_rankings: Sequence[tuple[str, Ranking]]) -> Forest:
     """The picture of rankings of one kind of loop, each with its scope."""
-    resolutions = [ranking.resolution for _, ranking in members if ranking.resolution]
+    resolutions = [ranking.resolution for _, ranking in scoped_rankings if ranking.resolution]
     copies = [resolution.comparison for resolution in resolutions]
-    compared = [ranking.versus_base(row) for _, ranking in members for row in ranking.summaries]
+    compared = [
+        ranking.versus_base(row) for _, ranking in scoped_rankings for row in ranking.summaries
+    ]
     axis = _axis([*filter(None, compared), *copies])
 
     groups = []
     room = MAX_ROWS
-    for scope, ranking in members:
+    for scope, ranking in scoped_rankings:
         rows = [drawn for row in ranking.summaries for drawn in _rows(row, ranking, axis)]
         if room > 0:
-            heading = scope if len(members) > 1 else ""
+            heading = scope if len(scoped_rankings) > 1 else ""
             groups.append(ForestGroup(heading, tuple(rows[:room])))
         room -= len(rows)
 
@@ -188,7 +190,7 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
     resolution = None
     if ends_of_copies:
         resolution = (axis.place(min(ends_of_copies)), axis.place(max(ends_of_copies)))
-    _, first_ranking = members[0]
+    _, first_ranking = scoped_rankings[0]
     return Forest(
         figure="p99" if first_ranking.open_loop else "Throughput",
         better="less" if first_ranking.open_loop else "more",
@@ -202,8 +204,8 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
 
 
 def forests(analysis: Analysis) -> tuple[Forest, ...]:
-    """One by throughput, and one by p99 where there is an open loop; none where nothing is
-    compared."""
+    """The picture of the throughput, and that of the p99 where there is an open loop; none where
+    nothing is compared."""
     if analysis.max_rates or analysis.only_memory:
         return ()
     members = [

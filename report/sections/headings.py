@@ -1,4 +1,4 @@
-"""What names the parts of a page: its question, its cells, and its rankings."""
+"""The headings of a page, of its cells and of its rankings."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from report.sections.script_text import mode_text
 
 
 def page_heading(analysis: Analysis) -> str:
-    """The question of the page, by what its rows differ in."""
+    """The question that the page answers, which depends on what its rows differ in."""
     if analysis.only_memory:
         return "What does a key take in memory?"
 
@@ -26,8 +26,8 @@ def page_heading(analysis: Analysis) -> str:
 
 
 def cell_title(cell: Cell, layer_named: bool = False) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells
-    have."""
+    """`Cluster · light · realistic · 50 connections · 30 s`, with limits and caps where they differ
+    between cells."""
     identity = cell.identity
     topology = identity.topology.capitalize() if identity.topology else "Other addresses"
     load = load_text(identity, layer_named=layer_named)
@@ -52,8 +52,8 @@ def _heading_parts(ranking: Ranking) -> list[str]:
 
 
 def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Ranking]]:
-    """Every ranking with what sets it apart from the others: runtime, topology, load, store, what
-    decides."""
+    """Every ranking with the texts that set it apart from the others: runtime, topology, load,
+    store and what decides."""
     cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
     has_several_topologies = len({cell.identity.topology for _, cell in cells}) > 1
@@ -71,11 +71,11 @@ def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Rank
 
 
 def _parts_in_cell(cell: Cell, ranking: Ranking) -> list[str]:
-    """What sets a ranking apart from the others of its cell, in words within a sentence."""
+    """The texts that set a ranking apart from the others of its cell, for use within a sentence."""
     if len(cell.rankings) <= 1:
         return []
-    first, *others = _heading_parts(ranking)
-    return [f"{first[:1].lower()}{first[1:]}", *others]
+    first, *further_parts = _heading_parts(ranking)
+    return [f"{first[:1].lower()}{first[1:]}", *further_parts]
 
 
 def scope_text(parts: Sequence[str]) -> str:

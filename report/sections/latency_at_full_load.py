@@ -9,7 +9,7 @@ from report.sections import section
 from report.sections.figure_cells import marks_note, spread_figure
 from report.sections.headings import cell_title
 
-#: Stands wherever latencies at full load are listed.
+#: Every list of latencies at full load shows this text.
 GROUPS_TEXT = (
     "Latency at full load follows from the throughput, so nothing is concluded from it. It also moves "
     "with the number of targets that were up at once: compare it within groups of one size."
@@ -43,10 +43,10 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
 
 
 def _table(part: RuntimeResults, cell: Cell) -> section.Table:
-    """Rows in the order of the cell under the size of their group, the smallest group first.
+    """The rows of a cell under the size of their group, the smallest group first.
 
-    A row that was in groups of several sizes stands under each, with the figures of its runs
-    there."""
+    A row that was in groups of several sizes stands under each of them, with the figures of its
+    runs in groups of that size."""
     by_size: dict[int, list[Summary]] = {}
     for row in (*cell.rows, *cell.controls):
         for size in row.group_sizes:
@@ -64,7 +64,7 @@ def _table(part: RuntimeResults, cell: Cell) -> section.Table:
 
 
 def latency_tables(analysis: Analysis) -> tuple[section.Table, ...]:
-    """A table for each cell of a closed loop; none of a campaign of memory alone."""
+    """A table for each cell of a closed loop. A campaign that only measured memory has none."""
     if analysis.only_memory:
         return ()
     cells = [(part, cell) for part in analysis.runtimes for cell in part.cells]

@@ -50,7 +50,7 @@ def _two_decimals(value: float | None) -> str:
     return decimals(value, 2)
 
 
-#: How the rate was kept: figure, form and unit of the columns before the gaps as sent.
+#: The figure, form and unit of the columns that show how the rate was kept.
 _KEPT: tuple[tuple[Figure, Show, str], ...] = (
     (of_schedule(lambda schedule: schedule.achieved_per_second), rate, "sends/s"),
     (of_schedule(lambda schedule: schedule.late), count, "sends"),
@@ -67,7 +67,7 @@ def _sent_gaps(summary: Summary) -> section.TableCell:
 
 
 def _wakes(summary: Summary) -> section.TableCell:
-    """In the selected run."""
+    """How the generator woke in the selected run: once for several sends, or once a send."""
     schedule = summary.selected_figures.record.schedule if summary.selected_figures else None
     if schedule is None:
         return section.number(ABSENT, None)
@@ -81,7 +81,7 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
         *(spread_figure(summary, figure, text.latency, "ms") for figure in latencies),
-        *(spread_figure(summary, *each) for each in _KEPT),
+        *(spread_figure(summary, *kept_figure) for kept_figure in _KEPT),
         _sent_gaps(summary),
         _wakes(summary),
     )
@@ -92,12 +92,13 @@ def _table(part: RuntimeResults, cell: Cell) -> section.Table:
     ordered = (*cell.with_copies(by_p99(cell.summaries)), *by_p99(cell.controls))
     rows = [_row(summary, cell.text) for summary in ordered]
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
-    caption = marks_note(each for row in rows for each in row.cells)
+    caption = marks_note(cell for row in rows for cell in row.cells)
     return section.table_of(cell.id, _columns(cell.text), rows, title, caption=caption)
 
 
 def latency_at_rate(analysis: Analysis) -> section.Section | None:
-    """A table for each cell of an open loop, rows by p99 and controls last; None without one."""
+    """A table for each cell of an open loop, with rows by p99 and controls last; None without such
+    a cell."""
     cells = [(part, cell) for part in analysis.runtimes for cell in part.cells]
     tables = tuple(_table(part, cell) for part, cell in cells if cell.identity.open_loop)
     if not tables:

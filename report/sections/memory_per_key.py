@@ -1,4 +1,4 @@
-"""What a key takes in memory, as a table for people."""
+"""Shows how much memory a key takes, as a table and as text."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from report.analysis.memory_per_key_rows import KeyMemory, Slope
 from report.base.format import ABSENT, decimals, joined
 from report.sections import section
 
-#: Figures stand beside figures of their kind alone.
+#: Each kind of memory has a column, because figures of two kinds cannot be compared.
 COLUMNS = (
     *section.words("Target", "Store"),
     *section.numbers([(name, "bytes per key") for name in MEMORY_KINDS.values()], "number"),
@@ -33,7 +33,7 @@ def _amount(value: float) -> str:
 
 
 def _slope(slope: Slope) -> str:
-    """`130.0 (128.0 to 132.0)`."""
+    """The slope with its interval, in bytes per key: `130.0 (128.0 to 132.0)`."""
     low = slope.line.low
     high = slope.line.high
     interval = ABSENT if low is None or high is None else f"{_amount(low)} to {_amount(high)}"
@@ -41,13 +41,15 @@ def _slope(slope: Slope) -> str:
 
 
 def _cells(row: KeyMemory) -> tuple[section.TableCell, ...]:
-    """Of several sources of a kind one after the other, as they are read."""
+    """The cells of a target. Several sources of a kind stand in one cell, in the order of
+    reading."""
     if not row.slopes:
         return ()
     counted = len(row.slopes[0].points)
-    left_out = len(row.left_out)
+    skipped_runs = len(row.left_out)
     figures = [
-        "; ".join(_slope(each) for each in row.slopes if each.kind == kind) for kind in MEMORY_KINDS
+        "; ".join(_slope(slope) for slope in row.slopes if slope.kind == kind)
+        for kind in MEMORY_KINDS
     ]
     return (
         *(
@@ -56,7 +58,9 @@ def _cells(row: KeyMemory) -> tuple[section.TableCell, ...]:
         ),
         section.TableCell("; ".join(slope.text for slope in row.slopes), kind="text"),
         section.TableCell(ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}"),
-        section.TableCell(f"{counted} of {counted + left_out}" if left_out else f"{counted}"),
+        section.TableCell(
+            f"{counted} of {counted + skipped_runs}" if skipped_runs else f"{counted}"
+        ),
     )
 
 
@@ -66,12 +70,12 @@ def _labels(rows: Sequence[KeyMemory]) -> list[str]:
 
 
 def memory_table(rows: Sequence[KeyMemory]) -> section.Table:
-    found = []
+    table_rows = []
     for row, label in zip(rows, _labels(rows), strict=True):
         first = row.summary_ids[0]
         cells = (*section.named(label, row.identity.store_text), *_cells(row))
-        found.append(section.TableRow(first, cells, row.reason, kept=2, colour=first))
-    return section.table_of("memory-rows", COLUMNS, found, caption=CAPTION)
+        table_rows.append(section.TableRow(first, cells, row.reason, kept=2, colour=first))
+    return section.table_of("memory-rows", COLUMNS, table_rows, caption=CAPTION)
 
 
 def memory_per_key_section(analysis: Analysis) -> section.Section | None:
@@ -93,32 +97,41 @@ def memory_per_key_section(analysis: Analysis) -> section.Section | None:
 
 
 def memory_text(rows: Sequence[KeyMemory]) -> str:
-    """`A key takes 139 bytes with ioredis (allocator’s).` What is not alike is not in one
-    enumeration."""
+    """`A key takes 139 bytes with ioredis (allocator’s).`, with an enumeration for each kind of
+    memory."""
     labels = _labels(rows)
-    known = []
+    texts_by_kind = []
     for kind, name in MEMORY_KINDS.items():
-        alike = [
+        texts_of_kind = [
             f"{_amount(row.slopes[0].line.slope)} bytes with {label}"
             for row, label in zip(rows, labels, strict=True)
             if row.slopes and row.slopes[0].kind == kind
         ]
-        if alike:
-            known.append(f"{joined(alike)} ({name.lower()})")
-    return f"A key takes {'; '.join(known)}." if known else "No run tells what a key takes."
+        if texts_of_kind:
+            texts_by_kind.append(f"{joined(texts_of_kind)} ({name.lower()})")
+    return (
+        f"A key takes {'; '.join(texts_by_kind)}."
+        if texts_by_kind
+        else "No run tells what a key takes."
+    )
 
 
 def memory_lines(rows: Sequence[KeyMemory]) -> list[str]:
-    """The same as lines of text, with aligned columns, and what was left out."""
+    """The table as lines of text with aligned columns, and the runs that were left out."""
     table = memory_table(rows)
-    names = [f"{each.name} ({each.unit})" if each.unit else each.name for each in table.columns]
+    names = [
+        f"{column.name} ({column.unit})" if column.unit else column.name for column in table.columns
+    ]
     cells = [
         [*(cell.text for cell in row.cells), *filter(None, [row.reason])] for row in table.rows
     ]
     lines = [names, *cells]
     widths = [
-        max((len(line[n]) for line in lines if n < 2 or len(line) > max(n, 3)), default=0)
-        for n in range(len(names))
+        max(
+            (len(line[index]) for line in lines if index < 2 or len(line) > max(index, 3)),
+            default=0,
+        )
+        for index in range(len(names))
     ]
     return [
         *("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines),

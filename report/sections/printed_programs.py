@@ -1,4 +1,5 @@
-"""What foreign programs printed: operations of stores, and load programs in the place of Node."""
+"""The figures that load programs printed: operations of stores, and decisions in the place of
+Node."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -39,8 +40,9 @@ PROGRAM_TEXT = (
 )
 
 
-#: Name, unit, figure and form of each figure's column.
 Figures = tuple[tuple[str, str, Read, Show], ...]
+"""The name, unit, figure and form of each column."""
+
 _OPERATIONS: Figures = (
     ("Throughput", "operations/s", printed.rate, rate),
     ("Mean", "ms", printed.latency("average"), milliseconds),
@@ -60,21 +62,21 @@ _DECISIONS: Figures = (
 
 
 def _columns(figures: Figures) -> tuple[section.Column, ...]:
-    found = section.numbers([(name, unit) for name, unit, _, _ in figures], "number")
-    return (*found, *section.words("Limited by", "Runs", "Verdict"))
+    figure_columns = section.numbers([(name, unit) for name, unit, _, _ in figures], "number")
+    return (*figure_columns, *section.words("Limited by", "Runs", "Verdict"))
 
 
 def _cells(row: PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
-    """Medians over the runs with their range; dashes where no run counts."""
-    shown = []
+    """The medians over the runs with their range, or dashes where no run counts."""
+    figure_cells = []
     for _, _, read, show in columns:
-        span = row.range_of(read)
+        bounds = row.range_of(read)
         text = show(row.median_of(read))
-        ends = f"{show(span[0])}–{show(span[1])}" if span else ""
-        shown.append(section.TableCell(text, range=ends, kind="number"))
+        range_text = f"{show(bounds[0])}–{show(bounds[1])}" if bounds else ""
+        figure_cells.append(section.TableCell(text, range=range_text, kind="number"))
     verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
     counted = counted_text(row.runs, row.missing, row.counted)
-    return (*shown, *section.named(_limit_words(row.limit), counted), verdict)
+    return (*figure_cells, *section.named(_limit_words(row.limit), counted), verdict)
 
 
 def _limit_words(limit: Limit | None) -> str:
@@ -90,7 +92,7 @@ def _limited_text(limit: Limit | None) -> str:
 def counted_text(
     runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]
 ) -> str:
-    """`3`; `2 of 3` where some do not count."""
+    """How many runs count: `3`, or `2 of 3` where some do not."""
     planned = len(runs) + len(missing)
     return str(len(counted)) if len(counted) == planned else f"{len(counted)} of {planned}"
 
@@ -123,10 +125,10 @@ def load_programs(analysis: Analysis) -> section.Section | None:
 def _section(
     section_id: str, title: str, text: str, tables: Iterable[section.Table], runs: Sequence[Run]
 ) -> section.Section:
-    found = {
+    program_names = {
         f"{run.printed.program.id} {run.printed.program.version}" for run in runs if run.printed
     }
-    programs = " and ".join(sorted(found)) or "load programs"
+    programs = " and ".join(sorted(program_names)) or "load programs"
     problems = tuple(
         f"{run.file} is {run.verdict if run.printed else run.record.status}: "
         + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
@@ -141,8 +143,8 @@ def _section(
 
 
 def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
-    """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s,
-    …`"""
+    """One sentence for each control that counts, for example: `Control, realistic, …: wrk in the
+    place of throttlecrab-http reached 52,300 decisions/s, …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
         f"{control.client_label} reached {rate(control.row.median_of(printed.rate))} decisions/s, "
@@ -158,54 +160,60 @@ def _work_text(identity: Identity) -> str:
     return f"{identity.workload}{payload}, {plural(identity.connections, 'connection')}"
 
 
-def _ratio(found: Comparison) -> str:
-    """`1.25× (1.20–1.31)`; without an interval below four runs a side."""
-    interval = found.interval
-    span = f" ({interval.low:.2f}–{interval.high:.2f})" if interval else ""
-    return ABSENT if found.ratio is None else f"{ratio(found.ratio)}{span}"
+def _ratio(comparison: Comparison) -> str:
+    """`1.25× (1.20–1.31)`, without an interval when a side has fewer than four runs."""
+    interval = comparison.interval
+    interval_text = f" ({interval.low:.2f}–{interval.high:.2f})" if interval else ""
+    return ABSENT if comparison.ratio is None else f"{ratio(comparison.ratio)}{interval_text}"
 
 
 def _ratio_rows(operations: StoreOperations) -> Iterator[section.TableRow]:
     for cell in operations.cells:
         for row, comparisons in cell.ratios:
             cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
-            for found in comparisons:
+            for comparison in comparisons:
                 verdict = (
-                    f"{found.conclusion}: {found.reason}" if found.reason else found.conclusion
+                    f"{comparison.conclusion}: {comparison.reason}"
+                    if comparison.reason
+                    else comparison.conclusion
                 )
                 cells += [
-                    section.number(_ratio(found), found.ratio),
+                    section.number(_ratio(comparison), comparison.ratio),
                     section.TableCell(verdict, kind="text"),
                 ]
             yield section.TableRow("", tuple(cells))
 
 
-def store_sentences(found: StoreOperations | None) -> list[str]:
-    """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (faster),
-    …`."""
-    if found is None:
+def store_sentences(operations: StoreOperations | None) -> list[str]:
+    """The table of ratios as lines of text, for example `…: valkey 1.25× (1.20–1.31) the throughput
+    of redis (faster), …`."""
+    if operations is None:
         return []
     lines = []
-    for cell in found.cells:
-        for row, (operations, cpu) in cell.ratios:
-            said = (
-                f"{_ratio(operations)} the throughput of {found.reference} ({operations.conclusion}), "
+    for cell in operations.cells:
+        for row, (rate_ratio, cpu) in cell.ratios:
+            ratio_text = (
+                f"{_ratio(rate_ratio)} the throughput of {operations.reference} ({rate_ratio.conclusion}), "
                 f"{_ratio(cpu)} its CPU per operation {AT_FULL_LOAD} ({cpu.conclusion})"
-                if operations.ratio is not None
-                else f"is not compared with {found.reference}, because there are too few runs"
+                if rate_ratio.ratio is not None
+                else f"is not compared with {operations.reference}, because there are too few runs"
             )
-            lines.append(f"Store layer, {_work_text(cell.rows[0].identity)}: {row.store} {said}.")
-    why = "no other store than the reference has runs that count"
-    return lines or [f"Store layer: nothing is compared, because {why}."]
+            lines.append(
+                f"Store layer, {_work_text(cell.rows[0].identity)}: {row.store} {ratio_text}."
+            )
+    reason = "no other store than the reference has runs that count"
+    return lines or [f"Store layer: nothing is compared, because {reason}."]
 
 
 def store_operations(analysis: Analysis) -> section.Section | None:
-    found = analysis.store_operations
-    if found is None:
+    operations = analysis.store_operations
+    if operations is None:
         return None
 
     def row_of(row: PrintedRow) -> section.TableRow:
-        name = section.TableCell(row.store, tag="reference" if row.store == found.reference else "")
+        name = section.TableCell(
+            row.store, tag="reference" if row.store == operations.reference else ""
+        )
         return section.TableRow("", (name, *_cells(row, _OPERATIONS)))
 
     columns = (*section.words("Store"), *_columns(_OPERATIONS))
@@ -213,16 +221,16 @@ def store_operations(analysis: Analysis) -> section.Section | None:
         section.table_of(
             f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.rows[0].identity)
         )
-        for index, cell in enumerate(found.cells, start=1)
+        for index, cell in enumerate(operations.cells, start=1)
     ]
-    if ratios := list(_ratio_rows(found)):
+    if ratios := list(_ratio_rows(operations)):
         verdicts = [
             (section.Column(name), *section.words("Verdict"))
             for name in ("Throughput", f"Store CPU per operation {AT_FULL_LOAD}")
         ]
         of_ratios = (*section.words("Store", "Work"), *verdicts[0], *verdicts[1])
-        caption = RATIOS.format(reference=found.reference)
-        title = f"Ratios to {found.reference}"
+        caption = RATIOS.format(reference=operations.reference)
+        title = f"Ratios to {operations.reference}"
         tables.append(section.table_of("store-ratios", of_ratios, ratios, title, caption=caption))
-    runs = [run for row in found.rows for run in row.runs]
+    runs = [run for row in operations.rows for run in row.runs]
     return _section("store-operations", "Store operations", STORE_TEXT, tables, runs)

@@ -31,7 +31,7 @@ NO_PROBLEMS = (
 #: The kinds of problems, the worst first.
 _RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), OUTLIER, "suspect")
 
-#: Nearer to the fence's middle than this share it is no finding, however alike the others are.
+#: A run that is nearer to the median than this share is no outlier, however alike the others are.
 MIN_DISTANCE = 0.05
 
 
@@ -43,8 +43,8 @@ def fences(values: Sequence[float]) -> tuple[float, float]:
 
 
 def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]:
-    """The runs that count and lie beyond the fences of their configuration and 5 % from its
-    median, each with that in words."""
+    """The runs that count and lie beyond the fences of their configuration and more than 5 % from
+    its median, each with a text that says so."""
     for summary in summaries:
         rates = summary.values(throughput)
         median = summary.figure_of(throughput).value
@@ -70,11 +70,11 @@ def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]
 class _Problem(Struct, frozen=True):
     summary: Summary
     number: int
-    """Of the run."""
+    """The number of the run."""
     kind: str
     reasons: Sequence[str]
     run: Run | None
-    """None for one that left no file."""
+    """None for a run that left no file."""
 
 
 def _problems(summaries: Sequence[Summary]) -> list[_Problem]:
@@ -133,7 +133,7 @@ def _table(analysis: Analysis, problems: Sequence[_Problem]) -> section.Table:
 
 
 def _suspect_line(summaries: Sequence[Summary]) -> section.Line | None:
-    """How many runs are suspect, and by which rules; None without any."""
+    """Says how many runs are suspect and by which rules; None without a suspect run."""
     rules: Counter[str] = Counter()
     rounds: dict[str, set[Place]] = {}
     summary_ids = []

@@ -1,4 +1,4 @@
-"""Rankings in words: what comparisons show, and why the rest is open."""
+"""Puts rankings into words: what the comparisons show, and why the others are open."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,34 +22,37 @@ from report.base.format import joined, plural, rate
 from report.sections.script_text import scripts_differ, what_varies
 from report.statistics.power import fewest_for_a_claim
 
-#: From this share of suspect runs on a conclusion says so.
+#: A conclusion mentions suspect runs from this share on.
 _MANY_SUSPECT = 1 / 3
 
-#: A text that begins with one of these is ours; the name of a target is written as it is.
+#: A clause that begins with one of these gets a capital letter. A clause that begins with the name
+#: of a target does not.
 _OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ")
 
 
 def sentence(ranking: Ranking) -> str:
-    """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
+    """Says what is shown about the rows of a ranking, why other comparisons are open, and what
+    would decide them."""
     first = ranking.summaries[0]
     if first.selected is None:
         return "No run counts, so there is nothing to compare."
     if ranking.group.store is None:
         return "Not compared: the store is not known."
     if not ranking.group.rankable:
-        why = "several were recorded" if ranking.group.scripts else "it was not recorded"
-        return f"Not compared: one script was asked for all rows, but {why}."
+        reason = "several were recorded" if ranking.group.scripts else "it was not recorded"
+        return f"Not compared: one script was asked for all rows, but {reason}."
     if not ranking.compared:
         unit = layer_of(ranking).rate_unit
         median = f"{first.figure_of(throughput).text(rate)} {unit}"
-        what = median if first.has_figures else first.spoiled_text
-        return f"{name(first)}, {what}: no other row can be compared with it."
+        measured_text = median if first.has_figures else first.spoiled_text
+        return f"{name(first)}, {measured_text}: no other row can be compared with it."
     return shown_text(ranking, _undecided_texts(ranking), brief=False)
 
 
 def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
-    """What the comparisons show; what is not decided is worded by the caller. `brief`: without what
-    does not change the answer."""
+    """Says what the comparisons show. The caller words what is not decided.
+
+    `brief` leaves out clauses that do not change the answer."""
     clauses = [
         winner_text(ranking),
         *differences(ranking),
@@ -74,7 +77,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
 
 
 def _capitalised(text: str) -> str:
-    """As a sentence begins; the name of a target begins one as it is written."""
+    """The clause as the beginning of a sentence. The name of a target stays as it is written."""
     return f"{text[0].upper()}{text[1:]}" if text.startswith(_OUR_BEGINNINGS) else text
 
 
@@ -94,13 +97,14 @@ def _with_ratio(pair: Pair) -> str:
 def winner_text(ranking: Ranking) -> str:
     if ranking.winner is None:
         return ""
-    what = "has the lowest p99" if ranking.open_loop else "is the fastest"
-    return f"{name(ranking.winner)} {what}{although_suspect(ranking.compared)}"
+    win_text = "has the lowest p99" if ranking.open_loop else "is the fastest"
+    return f"{name(ranking.winner)} {win_text}{although_suspect(ranking.compared)}"
 
 
 def although_suspect(rows: Iterable[Summary]) -> str:
-    """`, although 21 of 35 runs are suspect`: ends the sentence of a conclusion from these rows;
-    empty where fewer than a third are."""
+    """`, although 21 of 35 runs are suspect`, as the end of a conclusion from these rows.
+
+    It is empty where fewer than a third are suspect."""
     by_id = {row.id: row for row in rows}
     counted = sum(row.counted_runs for row in by_id.values())
     suspect = sum(row.suspect_runs for row in by_id.values())
@@ -111,7 +115,7 @@ def although_suspect(rows: Iterable[Summary]) -> str:
 
 
 def limit_text(ranking: Ranking) -> str:
-    """What throughput is where the limit was not the target's own."""
+    """Says what throughput means where something other than the target was the limit."""
     limit = shared_limit(ranking)
     if limit is None:
         return ""
@@ -122,14 +126,14 @@ def limit_text(ranking: Ranking) -> str:
     return f"in the {ratios} of {rows} {limited_throughput(limit.resources, 'there ')}"
 
 
-def limited_throughput(resources: Sequence[str], where: str = "") -> str:
+def limited_throughput(resources: Sequence[str], place_words: str = "") -> str:
     limits = " or ".join(NOT_THE_TARGETS_OWN[resource] for resource in resources)
-    return f"{limits} was the limit, so throughput {where}is the cost of all roles together"
+    return f"{limits} was the limit, so throughput {place_words}is the cost of all roles together"
 
 
 def differences(ranking: Ranking) -> Iterator[str]:
-    """Clauses on what was shown to differ: all pairs with the reference or first row as the base,
-    and others whose worse row was not named yet."""
+    """Clauses about what was shown to differ: all pairs with the base of the ranking, then others
+    whose worse row has no clause yet."""
     by_base: dict[str, list[Pair]] = {}
     for pair in _pairs_to_name(ranking):
         by_base.setdefault(pair.base.id, []).append(pair)
@@ -144,10 +148,10 @@ def differences(ranking: Ranking) -> Iterator[str]:
 
 
 def _pairs_to_name(ranking: Ranking) -> list[Pair]:
-    shown = [(pair, pair.worse.id) for pair in ranking.ranked_by if pair.worse]
-    pairs = [pair for pair, _ in shown if pair.base is ranking.base]
-    worse_ids = {worse_id for pair, worse_id in shown if pair.base is ranking.base}
-    for pair, worse_id in shown:
+    shown_pairs = [(pair, pair.worse.id) for pair in ranking.ranked_by if pair.worse]
+    pairs = [pair for pair, _ in shown_pairs if pair.base is ranking.base]
+    worse_ids = {worse_id for pair, worse_id in shown_pairs if pair.base is ranking.base}
+    for pair, worse_id in shown_pairs:
         if worse_id not in worse_ids:
             worse_ids.add(worse_id)
             pairs.append(pair)
@@ -158,16 +162,16 @@ def _although_suspect_of(pairs: Iterable[Pair]) -> str:
     return although_suspect(row for pair in pairs for row in (pair.base, pair.new))
 
 
-def _than(open_loop: bool, better: bool, one: bool) -> str:
-    """`is slower than`, `have a lower p99 than`."""
+def _than(open_loop: bool, better: bool, is_singular: bool) -> str:
+    """The verb of a comparison: `is slower than`, `have a lower p99 than`."""
     if open_loop:
-        return f"{'has' if one else 'have'} a {'lower' if better else 'higher'} p99 than"
-    return f"{'is' if one else 'are'} {'faster' if better else 'slower'} than"
+        return f"{'has' if is_singular else 'have'} a {'lower' if better else 'higher'} p99 than"
+    return f"{'is' if is_singular else 'are'} {'faster' if better else 'slower'} than"
 
 
 def _equal_text(ranking: Ranking) -> str:
-    """Rows that were shown to differ from the base by no more than the floor, or failed their load
-    as it did."""
+    """Names the rows that were shown to differ from the base by no more than the floor, or that
+    failed their load as the base did."""
     pairs = [pair for pair in _with_base(ranking) if pair.comparison.status == "no difference"]
     if not pairs:
         return ""
@@ -188,7 +192,7 @@ def _with_base(ranking: Ranking) -> list[Pair]:
 
 
 def _undecided_texts(ranking: Ranking) -> list[str]:
-    """A clause for each reason why rows are not decided against the base."""
+    """One clause for each reason why rows are not decided against the base."""
     pairs_of: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
         if pair.comparison.is_open:
@@ -198,8 +202,8 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
     texts = []
     for reason, pairs in pairs_of.items():
         rows = joined(list(map(_with_ratio, pairs)))
-        what = f"the {figure_of(ranking)} of {rows} against {name(pairs[0].base)}"
-        texts.append(f"{what} is not decided, because {reason}")
+        subject = f"the {figure_of(ranking)} of {rows} against {name(pairs[0].base)}"
+        texts.append(f"{subject} is not decided, because {reason}")
     return texts
 
 
@@ -208,12 +212,12 @@ def _few_runs_text(ranking: Ranking) -> str:
     rows = [row for row in ranking.compared if row.counted_runs < fewest]
     if not rows:
         return ""
-    least = min(row.counted_runs for row in rows)
-    most = max(row.counted_runs for row in rows)
-    runs = plural(most, "run") if least == most else f"{least} to {most} runs"
+    min_runs = min(row.counted_runs for row in rows)
+    max_runs = max(row.counted_runs for row in rows)
+    runs = plural(max_runs, "run") if min_runs == max_runs else f"{min_runs} to {max_runs} runs"
     names = joined([name(row) for row in rows])
     have = f"has {runs}" if len(rows) == 1 else f"have {runs} each"
-    count = "counts" if most == 1 else "count"
+    count = "counts" if max_runs == 1 else "count"
     return f"{names} {have} that {count}, and a difference takes at least {fewest} of each to show"
 
 
@@ -230,10 +234,10 @@ def _few_samples_text(ranking: Ranking) -> str:
 
 def _cpu_differences(ranking: Ranking) -> str:
     """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where
-    shown.
+    this was shown.
 
-    Of a closed loop only for rows whose throughput decides nothing: at saturation the CPU follows
-    it."""
+    In a closed loop it names only rows whose throughput decides nothing, because at saturation the
+    CPU follows from the throughput."""
     base = ranking.base
     decided = {
         row.id
@@ -268,12 +272,12 @@ def _failed_loads(ranking: Ranking) -> str:
     texts = [f"{name(row)} {row.spoiled_text}" for row in ranking.summaries if row.spoiled_runs]
     if not texts:
         return ""
-    others = [text.replace(" failed its load in ", " in ") for text in texts[1:]]
-    return f"{joined([texts[0], *others])}: these rank lowest"
+    further_texts = [text.replace(" failed its load in ", " in ") for text in texts[1:]]
+    return f"{joined([texts[0], *further_texts])}: these rank lowest"
 
 
 def _pairing_text(ranking: Ranking) -> str:
-    """Which runs have no partner; empty where all have, and where runs are not compared by
+    """Says which runs have no partner; empty where all have one, or where runs are not compared by
     pairs."""
     dropped = [
         f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
@@ -286,7 +290,7 @@ def _pairing_text(ranking: Ranking) -> str:
 
 
 def _resolution_text(ranking: Ranking) -> str:
-    """How far the copy of a reference came out from its original."""
+    """Says how far the copy of a reference differed from its original."""
     resolution = ranking.resolution
     if resolution is None or not ranking.compared:
         return ""

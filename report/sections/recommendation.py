@@ -1,5 +1,5 @@
-"""The recommendation: what these figures show, what would decide the rest, and what they do not
-show."""
+"""The recommendation: what the figures show, what would decide the open comparisons, and what the
+figures do not show."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from report.sections.section import Line
 from report.statistics.histograms import PERCENTILES
 from report.statistics.power import MAX_RUNS
 
-#: The advice asks for at least the first number of runs of each, and for no more than the second.
+#: The advice asks for at least the first and at most the second number of runs of each.
 MIN_ADVISED_RUNS = 10
 MAX_ADVISED_RUNS = 100
 
@@ -44,17 +44,17 @@ _MORE_CPUS = f"use a machine with at least {CPUS_FOR_ALL} CPUs"
 class Recommendation(Struct, frozen=True):
     lead: str
     lines: tuple[Line, ...]
-    """One per comparison, if there are several."""
+    """One line for each comparison, if there are several."""
     decide: str
-    """What would decide what is open; empty where nothing is."""
+    """What would decide the open comparisons; empty where there is none."""
     command: str
-    """The command of it, which ends the sentence; empty without one."""
+    """The command at the end of the sentence `decide`; empty without one."""
     caveats: tuple[Line, ...]
     """What the figures do not show."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All of it but the caveats, a sentence or a few each: for terminals and programs."""
+        """Everything but the caveats, for terminals and programs."""
         decide = f"{self.decide} {self.command}".strip()
         return tuple(filter(None, (self.lead, *(line.text for line in self.lines), decide)))
 
@@ -62,7 +62,7 @@ class Recommendation(Struct, frozen=True):
 class _Finding(Struct, frozen=True):
     ranking: Ranking
     scope: Sequence[str]
-    """How it differs from the others."""
+    """What sets the ranking apart from the others."""
     text: str
 
     @property
@@ -87,11 +87,13 @@ def _open_text(ranking: Ranking) -> str:
 
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
-    found = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
-    texts = [shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
+    scoped_rankings = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
+    texts = [
+        shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in scoped_rankings
+    ]
     return [
         _Finding(ranking, scope, text or "Nothing is decided.")
-        for (scope, ranking), text in zip(found, texts, strict=True)
+        for (scope, ranking), text in zip(scoped_rankings, texts, strict=True)
     ]
 
 
@@ -128,7 +130,7 @@ def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
 
 
 def command_again(command: str, runs: int) -> str:
-    """The campaign's command with so many runs of each configuration."""
+    """The command of the campaign with this number of runs of each configuration."""
     value = r"(?:'[^']*'|\"[^\"]*\"|\S+)"
     kept = re.sub(rf"\s--(?:runs|max-runs|budget)(?:=|\s+){value}", "", f" {command}").strip()
     return f"{kept} --runs {runs}"
@@ -145,33 +147,47 @@ def _steadier(campaign: Campaign) -> str:
 
 def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
     pairs = [pair for finding in findings for pair in finding.ranking.ranked_by]
-    every = [pair.comparison for pair in pairs]
-    found = [each for each in every if each.status == "not decided" and not each.blocked]
-    if not found:
+    comparisons = [pair.comparison for pair in pairs]
+    open_comparisons = [
+        comparison
+        for comparison in comparisons
+        if comparison.status == "not decided" and not comparison.blocked
+    ]
+    if not open_comparisons:
         blocked = any(
-            pair.comparison.blocked for each in findings for pair in _open_pairs(each.ranking)
+            pair.comparison.blocked for finding in findings for pair in _open_pairs(finding.ranking)
         )
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
-    few = any(each.too_few_runs for each in found)
-    needed = [each.runs_needed for each in found if each.runs_needed is not None]
+    has_too_few_runs = any(comparison.too_few_runs for comparison in open_comparisons)
+    needed = [
+        comparison.runs_needed
+        for comparison in open_comparisons
+        if comparison.runs_needed is not None
+    ]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
-    if not needed and not few and all(each.worst_ranks for each in found):
-        why = "as some failed their load, or have a figure without an upper bound"
-        return f"How many runs would decide the rest is not known, {why}.", ""
-    if not affordable and not few:
-        like = f"about {max(needed)} runs of each like these" if needed else ""
-        most = like or f"more than {MAX_RUNS} runs of each"
+    if (
+        not needed
+        and not has_too_few_runs
+        and all(comparison.worst_ranks for comparison in open_comparisons)
+    ):
+        reason = "as some failed their load, or have a figure without an upper bound"
+        return f"How many runs would decide the rest is not known, {reason}.", ""
+    if not affordable and not has_too_few_runs:
+        estimated_runs = f"about {max(needed)} runs of each like these" if needed else ""
+        cost = estimated_runs or f"more than {MAX_RUNS} runs of each"
         return (
-            f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.",
+            f"To decide the rest would take {cost}. What helps more: {_steadier(campaign)}.",
             "",
         )
     runs = max([MIN_ADVISED_RUNS, *affordable])
     command = (campaign.manifest or {}).get("command", "")
-    what = "To decide the rest" if any(each.shown for each in every) else "To decide"
+    beginning = (
+        "To decide the rest" if any(comparison.shown for comparison in comparisons) else "To decide"
+    )
     if not command:
-        return (f"{what}, measure about {runs} runs of each (--runs {runs}).", "")
+        return (f"{beginning}, measure about {runs} runs of each (--runs {runs}).", "")
     rows = len({run.identity.key for run in campaign.runs})
-    text = f"{what}, make about {runs} runs of each ({plural(runs * rows, 'run')}):"
+    text = f"{beginning}, make about {runs} runs of each ({plural(runs * rows, 'run')}):"
     return text, command_again(command, runs)
 
 
@@ -179,10 +195,10 @@ def recommend(analysis: Analysis) -> Recommendation:
     findings = _findings(analysis.runtimes)
     caveats = caveats_of(analysis)
     if analysis.max_rates:
-        first, *others = (
-            Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates
+        first, *further_lines = (
+            Line(max_rate_sentence(result), " ".join(result.ids)) for result in analysis.max_rates
         )
-        return Recommendation(first.text, tuple(others), "", "", caveats)
+        return Recommendation(first.text, tuple(further_lines), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
     if not findings:
@@ -190,49 +206,56 @@ def recommend(analysis: Analysis) -> Recommendation:
         return Recommendation(lead, (), advice, "", caveats)
     lines = tuple(
         Line(
-            f"{scope_text(each.scope)}: {each.text}",
-            " ".join(row.id for row in each.ranking.summaries),
+            f"{scope_text(finding.scope)}: {finding.text}",
+            " ".join(row.id for row in finding.ranking.summaries),
         )
-        for each in findings
+        for finding in findings
         if len(findings) > 1
     )
     return Recommendation(_leads(findings), lines, *_decide(analysis.campaign, findings), caveats)
 
 
 def _lead(findings: Sequence[_Finding]) -> str:
-    """What the findings of one layer show: the only one, or the first that is decided, and how many
-    more."""
-    first = next((each for each in findings if each.is_decided), findings[0])
+    """What the only finding of a layer shows, or the first decided one and how many more there
+    are."""
+    first = next((finding for finding in findings if finding.is_decided), findings[0])
     text = first.text
-    others = len(findings) - 1
-    if others and not first.is_decided:
-        which = "either" if others == 1 else "any"
-        return f"On this machine nothing is decided in {which} of {others + 1:,} comparisons."
+    further = len(findings) - 1
+    if further and not first.is_decided:
+        either_or_any = "either" if further == 1 else "any"
+        return (
+            f"On this machine nothing is decided in {either_or_any} of {further + 1:,} comparisons."
+        )
     if first.ranking.few_runs and not first.is_decided:
         return f"Nothing is decided: {text}"
-    if others:
-        below = f"{plural(others, 'more comparison')} {'is' if others == 1 else 'are'} below"
-        # What else sets it apart stands above its picture.
-        where = ", ".join(first.scope[:2])
-        shown = shown_text(first.ranking, [], brief=True)
-        return f"On this machine, {where}: {shown} {below}."
-    ours = text.startswith(("Not ", "The ", "Nothing "))
-    return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
+    if further:
+        further_text = (
+            f"{plural(further, 'more comparison')} {'is' if further == 1 else 'are'} below"
+        )
+        # The heading above its picture names the other parts of its scope.
+        scope = ", ".join(first.scope[:2])
+        conclusion = shown_text(first.ranking, [], brief=True)
+        return f"On this machine, {scope}: {conclusion} {further_text}."
+    is_own_wording = text.startswith(("Not ", "The ", "Nothing "))
+    return f"On this machine {text[:1].lower() if is_own_wording else text[:1]}{text[1:]}"
 
 
 def _leads(findings: Sequence[_Finding]) -> str:
-    """One after the other for each layer: a decision is no request, so they are not counted
+    """The lead of each layer, one after the other. Decisions and requests are not counted
     together."""
     layers: dict[str, list[_Finding]] = {}
     for finding in findings:
         layers.setdefault(layer_of(finding.ranking).name, []).append(finding)
     if list(layers) == [layer_text("server").name]:
         return _lead(findings)
-    leads = [(layer.capitalize(), _lead(own)) for layer, own in layers.items()]
+    leads = [
+        (layer.capitalize(), _lead(findings_of_layer))
+        for layer, findings_of_layer in layers.items()
+    ]
     return " ".join(f"{layer}: {lead[:1].lower()}{lead[1:]}" for layer, lead in leads)
 
 
-def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
+def _campaign_caveats(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
     manifest = analysis.campaign.manifest
     summaries = analysis.summaries
     if not manifest:
@@ -258,12 +281,13 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
         counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
         runs = plural(len(analysis.campaign.runs), "run")
         yield f"{number} of {runs} {counts}, and the list of all runs says why."
-    if words := [layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
-        cpu, one = (
-            " or ".join(dict.fromkeys(map(attrgetter(each), words))) for each in ("cpu", "request")
+    if layer_texts := [layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
+        cpu, request = (
+            " or ".join(dict.fromkeys(map(attrgetter(member), layer_texts)))
+            for member in ("cpu", "request")
         )
         yield (
-            f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
+            f"p99 and {cpu} per {request} are those at full load (a closed loop), where they follow from the "
             "throughput: --rate measures them at your rate."
         )
     if any(row.figure_of(percentile(name)).bounds for row in summaries for name in PERCENTILES):
@@ -274,42 +298,46 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
 
 
 def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
-    """What the figures of this campaign do not show, one sentence each."""
+    """Sentences about what the figures of this campaign do not show."""
     cells = analysis.cells
     rankings = [ranking for cell in cells for ranking in cell.rankings]
-    found = [Line(text) for text in _of_all(analysis, rankings)]
-    if differing := [cell for cell in cells if cell.stores_differ]:
+    lines = [Line(text) for text in _campaign_caveats(analysis, rankings)]
+    if differing_cells := [cell for cell in cells if cell.stores_differ]:
         stores = dict.fromkeys(
-            store_name(ranking) for cell in differing for ranking in cell.rankings
+            store_name(ranking) for cell in differing_cells for ranking in cell.rankings
         )
         names = joined(list(stores))
         text = f"The stores differ ({names}): rows on one are not compared with rows on another."
-        found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
-    if scripts := [each for each in rankings if each.compared and scripts_differ(each)]:
-        what = joined(list(dict.fromkeys(map(what_varies, scripts))))
+        lines.append(
+            Line(text, " ".join(row.id for cell in differing_cells for row in cell.summaries))
+        )
+    if script_rankings := [
+        ranking for ranking in rankings if ranking.compared and scripts_differ(ranking)
+    ]:
+        subject = joined(list(dict.fromkeys(map(what_varies, script_rankings))))
         text = (
-            f"The scripts differ: what is compared is {what} and script together. With +same-script all "
+            f"The scripts differ: what is compared is {subject} and script together. With +same-script all "
             "clients run the same one."
         )
-        found.append(
-            Line(text, " ".join(row.id for ranking in scripts for row in ranking.summaries))
+        lines.append(
+            Line(text, " ".join(row.id for ranking in script_rankings for row in ranking.summaries))
         )
-    foreign = {}
+    foreign_lines = {}
     for pair in (pair for ranking in rankings for pair in ranking.ranked_by):
         if pair.comparison.blocked and pair.comparison.reason.startswith("other programs"):
             text = f"Not judged: {pair.comparison.reason}."
-            foreign[text] = Line(text, f"{pair.base.id} {pair.new.id}", whole=True)
-    return (*found, *foreign.values(), *_near_ceiling(cells)[:1])
+            foreign_lines[text] = Line(text, f"{pair.base.id} {pair.new.id}", whole=True)
+    return (*lines, *foreign_lines.values(), *_near_ceiling(cells)[:1])
 
 
 def _near_ceiling(cells: Sequence[Cell]) -> list[Line]:
-    both = [
+    pairs_to_none = [
         (cell, pair)
         for cell in cells
         for pair in cell.ceilings
         if pair.base.identity.client == "none"
     ]
-    ceilings = [(cell, pair.new, pair.comparison.ratio) for cell, pair in both]
+    ceilings = [(cell, pair.new, pair.comparison.ratio) for cell, pair in pairs_to_none]
     return [
         Line(
             f"{name(row)} is close to the {cell.text.consumer} without a limiter ({ratio:.2f}× of none): "

@@ -1,4 +1,4 @@
-"""The cells and the words that every table of runs has: verdict, reasons and file."""
+"""The cells and texts of every table of runs: verdict, reasons and file."""
 
 from collections.abc import Iterable
 from urllib.parse import quote
@@ -9,20 +9,20 @@ from report.sections import section
 
 NO_FILE = "planned, but no result file was found"
 
-#: What is said of a run in which the target did not serve its load, by its outcome.
+#: The text for a run in which the target did not serve its load, by its outcome.
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
 
 def link_cell(file: str) -> section.TableCell:
-    """To a raw result; empty without a file."""
+    """A link to a raw result; empty without a file."""
     if not file:
         return section.TableCell("")
     return section.TableCell("JSON", link=quote(f"../{file}"), hint=f"Raw result {file}")
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
-    """Its failure, outcome and reasons; of what its whole round met the rule alone, see
-    `round_reasons`."""
+    """The failure, outcome and reasons of a run. Reasons of its whole round are only named by their
+    rule, see `round_reasons`."""
     texts = [text for text in (run.failure, run.outcome_text) if text]
     shared = reasons_of_round(run)
     if run.place:
@@ -32,34 +32,37 @@ def run_reasons(run: Run) -> tuple[str, ...]:
 
 
 def reasons_of_round(run: Run) -> list[Reason]:
-    """Those that all runs of its round have, by turns: what other programs did."""
+    """The reasons that all runs of its round share when targets take turns: the CPU time of other
+    programs."""
     if not turns_of(run) or not run.place:
         return []
     return [reason for reason in run.reasons if reason.rule == FOREIGN_CPU_RULE]
 
 
 def round_reasons(runs: Iterable[Run]) -> tuple[str, ...]:
-    """Once a round and group what all of its runs met: `Round 3: M25: other programs used …`."""
+    """The shared reasons of each round and group, once: `Round 3: M25: other programs used …`."""
     runs = list(runs)
     has_several_groups = any(run.place[1] != 1 for run in runs if run.place)
     texts: dict[tuple[int, int, str], str] = {}
     for run in runs:
         number, group = run.place or (run.run, 1)
-        where = f"Round {number}, group {group}" if has_several_groups else f"Round {number}"
+        round_name = f"Round {number}, group {group}" if has_several_groups else f"Round {number}"
         for reason in reasons_of_round(run):
-            texts.setdefault((number, group, reason.rule), f"{where}: {reason.rule}: {reason.text}")
+            texts.setdefault(
+                (number, group, reason.rule), f"{round_name}: {reason.rule}: {reason.text}"
+            )
     return tuple(text for _, text in sorted(texts.items()))
 
 
 def run_verdict(run: Run) -> section.TableCell:
-    """The verdict of a run; the status of one that was not measured."""
+    """The verdict of a run, or its status where it was not measured."""
     if run.measured:
         return section.TableCell(run.verdict, kind=f"verdict {run.verdict}")
     return section.TableCell(run.record.status, kind="verdict invalid")
 
 
 def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[section.TableCell, ...]:
-    """Its verdict, its reasons with `notes`, and its file."""
+    """The cells of a run: its verdict, its reasons with `notes`, and its file."""
     return (
         run_verdict(run),
         section.reasons_cell((*run_reasons(run), *notes)),

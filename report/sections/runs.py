@@ -35,7 +35,7 @@ _COLUMNS = (
     ("Errors", "requests"),
     ("Warm-up", "s"),
 )
-#: The columns that tell nothing about a campaign of memory per key alone.
+#: The columns that are left out for a campaign that only measured memory per key.
 _SPEED_COLUMNS = slice(4, 8)
 
 
@@ -76,7 +76,7 @@ def _run_cell(summary: Summary, number: int, run: Run | None) -> section.TableCe
 
 
 def _notes(run: Run | None) -> list[str]:
-    """Why the run is in no figure, its reasons and its notes."""
+    """The notes of a run: why it is in no figure, its reasons and what it recorded."""
     if run is None:
         return [NO_FILE]
     notes = [*run_reasons(run), *run.record.notes]
@@ -124,13 +124,14 @@ def _number(value: float | None, show: Show, unit: str) -> section.TableCell:
 
 
 def _group_size(summary: Summary, run: Run | None) -> str:
-    """How many targets were up at once in the run; in those of the row where that is not known."""
-    known = summary.targets_by_place.get(run.place) if run and run.place else None
-    return str(known) if known else summary.group_size_text
+    """How many targets were up at once in the run, or in all runs of the row where that of the run
+    is not known."""
+    target_count = summary.targets_by_place.get(run.place) if run and run.place else None
+    return str(target_count) if target_count else summary.group_size_text
 
 
 def _rows(summary: Summary, fields: Sequence[LoadField]) -> list[section.TableRow]:
-    """The runs of a row by their numbers, also those that left no file."""
+    """The runs of a row in the order of their numbers, with those that left no file."""
     runs: list[tuple[int, Run | None]] = [
         (run.run, run) for run in (*summary.set_aside, *summary.runs)
     ]
@@ -178,7 +179,8 @@ def all_runs(analysis: Analysis) -> section.Section | None:
 
 
 def _rules_notes(campaign: Campaign) -> list[str]:
-    """By which rules the verdicts are, which rules were left out, and what whole rounds met."""
+    """Notes about the rules behind the verdicts, about rules that were left out, and about whole
+    rounds."""
     verdicts = [run.record.verdict for run in campaign.runs]
     not_applicable = {
         (reason.rule, reason.text) for verdict in verdicts for reason in verdict.not_applicable
@@ -195,8 +197,8 @@ def _rules_notes(campaign: Campaign) -> list[str]:
 
 
 def _version_notes(campaign: Campaign) -> list[str]:
-    """By which rules the verdicts are, where they are not those of the run's own time or say no
-    version."""
+    """Says which version of the rules the verdicts follow, where runs were judged again or a
+    verdict names no version."""
     judged = [
         run.record.verdict.rules_version for run in campaign.runs if run.measured or run.printed
     ]

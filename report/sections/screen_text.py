@@ -1,5 +1,5 @@
 """The first screen as text for a terminal: the picture of all ratios, the figures that decide, and
-what a reader of the conclusions must know."""
+what a reader must know about the conclusions."""
 
 import re
 from collections import Counter
@@ -16,16 +16,18 @@ from report.sections.headings import scopes
 from report.sections.ranking_text import although_suspect, limit_text
 
 WIDTH = 80
-#: Longer tables do not fit a screen: the page has all rows.
+#: A screen shows at most so many rows, while the page has all of them.
 MAX_SCREEN_ROWS = 24
-#: What is left of a name at least.
+#: A name keeps at least so many characters.
 _LABEL = 16
 #: More lines about limits leave no room for figures.
 _MAX_LIMIT_LINES = 2
 
 
 def screen_lines(analysis: Analysis) -> list[str]:
-    """At most 80 columns wide; empty for a campaign without rows of its own, or of a search."""
+    """The lines of the first screen, at most 80 columns wide.
+
+    There is none for a search of the highest rate, or for a campaign without rows."""
     if analysis.max_rates or analysis.only_memory or not analysis.summaries:
         return []
 
@@ -69,15 +71,16 @@ def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
         yield f"and {plural(forest.left_out, 'row')} more"
 
 
-def _axis_text(row: ForestRow, one: float, width: int) -> str:
-    """The interval and the mark of a row on an axis of so many characters; `one` is the place of
-    1."""
+def _axis_text(row: ForestRow, unit_place: float, width: int) -> str:
+    """The interval and the mark of a row on an axis of `width` characters.
+
+    `unit_place` is the place of the ratio 1."""
 
     def column(place: float) -> int:
         return round(place / 100 * (width - 1))
 
     characters = [" "] * width
-    characters[column(one)] = "┊"
+    characters[column(unit_place)] = "┊"
     if row.low is not None and row.high is not None:
         low = column(row.low)
         high = column(row.high)
@@ -90,7 +93,7 @@ def _axis_text(row: ForestRow, one: float, width: int) -> str:
 
 
 def _titled_rows(runtime: RuntimeResults) -> list[tuple[str, tuple[DecisionRow, ...]]]:
-    """The rows of each cell under its title; the controls where there is no cell."""
+    """The rows of each cell with its title, or the controls where there is no cell."""
     cells = decision_cells(runtime.cells, bool(runtime.layer))
     if cells:
         return [(cell.title, cell.rows) for cell in cells]
@@ -140,7 +143,7 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
 
 
 def _screen_cells(row: DecisionRow) -> Sequence[str]:
-    """A cell for each header; a row without figures has its label and the reason alone."""
+    """A cell for each header. A row without figures has only its label and the reason."""
     summary = row.summary
     label = name(summary)
     if summary.no_figures_reason:
@@ -162,8 +165,10 @@ def _verdict_lines(rows: Sequence[DecisionRow]) -> list[str]:
 
 
 def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
-    """`Limited by server loop: iovalkey, ioredis; host CPU: none`: of each row what limited half of
-    its runs or more; empty where that does not fit."""
+    """`Limited by server loop: iovalkey, ioredis; host CPU: none`, with what limited at least half
+    of the runs of each row.
+
+    It is empty where it would take too many lines."""
     by_limit: dict[str, list[str]] = {}
     for row in rows:
         limit = row.summary.limit
@@ -180,8 +185,8 @@ def _limits_text(by_limit: Mapping[str, Sequence[str]]) -> str:
 
 
 def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
-    """What a reader of the conclusions must know: a sentence each, however many rankings it is
-    about."""
+    """Sentences that a reader of the conclusions must know. Each stands once, however many rankings
+    it is about."""
     compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared]
     times_of: Counter[str] = Counter()
     for ranking in compared:
@@ -191,5 +196,5 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
         times_of.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)
 
     for text, times in times_of.items():
-        where = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
-        yield from wrap(f"{text}{where}.", WIDTH)
+        occurrence_text = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
+        yield from wrap(f"{text}{occurrence_text}.", WIDTH)

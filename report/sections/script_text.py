@@ -1,5 +1,5 @@
-"""Which scripts and limiters the rows of a ranking ran (rule M12), and how the groups of a cell
-differ."""
+"""Says which scripts and limiters the rows of a ranking ran (rule M12), and how the groups of a
+cell differ."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,26 +20,27 @@ from report.results.model import (
 #: The class whose script `+same-script` has every client run.
 COMMON_CLASS = "RateLimiterRedis"
 
-#: The limiter of every client that no option gave another.
+#: The limiter of a client without an option that names another one.
 DEFAULT_LIMITER: str = CONSTANTS["usual_limiter"]
 
 _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
 
 
 def script_names(summary: Summary) -> str:
-    """`EVALSHA a1de965f`; a dash where none is on record."""
+    """The scripts of a row, such as `EVALSHA a1de965f`; a dash where none is on record."""
     return ", ".join(script_text(script) for script in summary.scripts) or ABSENT
 
 
 def calls_text(calls: Mapping[str, int]) -> str:
-    """Script calls by command, the most first: `evalsha 123,456; eval 1`."""
+    """The numbers of script calls by command, the largest first: `evalsha 123,456; eval 1`."""
     ordered = sorted(calls.items(), key=lambda entry: (-entry[1], entry[0]))
     return "; ".join(f"{command} {count(number)}" for command, number in ordered)
 
 
 def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
-    """Clients with versions as asked, and limiters where they differ, by what they ran: its command
-    alone, or the script's short name too."""
+    """The clients by what they ran: by the command alone, or also by the short name of the script.
+
+    A client stands with its requested version, or with its limiter where limiters differ."""
     rows = sorted(summaries, key=lambda row: row.identity.libraries)
     has_one_limiter = len({row.identity.limiter for row in rows}) == 1
     clients_of: dict[str, list[str]] = {}
@@ -62,8 +63,8 @@ def _script_texts(row: Summary, kinds_only: bool) -> list[str]:
 
 
 def _commands(ranking: Ranking) -> str:
-    """`EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis). …` with what that means, of rows
-    that ran."""
+    """The commands of the rows that ran: `EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis).
+    …` with what the difference means."""
     rows = (row for row in ranking.summaries if row.scripts)
     clients_of = _by_client(rows, kinds_only=True)
     if len(clients_of) == 1:
@@ -75,8 +76,8 @@ def _commands(ranking: Ranking) -> str:
 
 
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run, and under which conditions they stand unless
-    these are the default ones; empty where there is nothing to say."""
+    """Says which script the rows of a ranking should run, and under which conditions they ran where
+    these are not the default ones; empty where there is nothing to say."""
     group = ranking.group
     words_of = {separation.what: separation.words for separation in SEPARATIONS}
     varying = joined([words_of.get(name, f"in several {name}s") for name in group.varies])
@@ -86,8 +87,10 @@ def mode_text(ranking: Ranking) -> str:
 
 
 def _script_mode(ranking: Ranking) -> str:
-    """Empty for an address whose store is not known, and where rows ran without a script on record:
-    the store may have none, as memcached."""
+    """Says which script or limiter the rows should run.
+
+    It is empty for an unknown store, and where rows ran without a script on record: a store such as
+    memcached has none."""
     if ranking.group.store is None:
         return ""
     if any(limiter != DEFAULT_LIMITER for limiter in ranking.limiters):
@@ -101,8 +104,8 @@ def _script_mode(ranking: Ranking) -> str:
 
 
 def disclosure(ranking: Ranking) -> str:
-    """Which command each client used, whether the scripts are the same, and which protocols were
-    spoken where they differ; empty where there is nothing to say."""
+    """Says which command each client used, whether the scripts are the same, and which protocols
+    were spoken where they differ; empty where there is nothing to say."""
     return " ".join(filter(None, (_scripts_disclosure(ranking), _protocols(ranking))))
 
 
@@ -149,8 +152,8 @@ def scripts_differ(ranking: Ranking) -> bool:
 
 
 def what_varies(ranking: Ranking) -> str:
-    """`client`, `limiter`, `limiter version` or several: what differs between the rows besides the
-    script."""
+    """What differs between the rows besides the script: `client`, `limiter`, `limiter version`, or
+    several of them."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
     varying = []
     if len({(row.client, row.client_version) for row in rows}) > 1:
@@ -163,7 +166,7 @@ def what_varies(ranking: Ranking) -> str:
 
 
 def store_name(ranking: Ranking) -> str:
-    """The store of the rows, with its version unless that is what differs between them."""
+    """The store of the rows, with its version unless the versions differ between them."""
     if not ranking.group.store:
         return "an unknown one"
     identity = ranking.summaries[0].identity
@@ -173,7 +176,8 @@ def store_name(ranking: Ranking) -> str:
 
 
 def difference(cell: Cell) -> str:
-    """How the groups of a cell differ, so that nobody compares across them; empty for one group."""
+    """Says how the groups of a cell differ, so that nobody compares across them; empty for one
+    group."""
     if len(cell.rankings) < 2:
         return ""
     texts = list(_differences(cell))
@@ -219,12 +223,12 @@ def _condition_differences(rankings: Sequence[Ranking]) -> Iterator[str]:
 
 
 def _condition_text(ranking: Ranking, family: Separation) -> str:
-    """The option of a family that separates the ranking; the default for rows without one."""
+    """The option of a family that separates the ranking, or the default for rows without one."""
     for _, separation in separations_of(ranking.group.conditions, "others"):
         if separation.what == family.what:
             return separation.value or separation.words
     return family.usual
 
 
-def _listed(what: str, values: Iterable[str]) -> str:
-    return f"{what}: {joined(list(dict.fromkeys(values)))}."
+def _listed(statement: str, values: Iterable[str]) -> str:
+    return f"{statement}: {joined(list(dict.fromkeys(values)))}."

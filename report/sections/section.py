@@ -1,20 +1,20 @@
-"""What a part of the report is, in any form: a title, one sentence, tables, charts, notes."""
+"""A part of the report in any form: a title, one sentence, tables, charts and notes."""
 
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, structs
 
 Mark = tuple[str, str]
-"""With its meaning."""
+"""A mark and its meaning."""
 
 
 class TableCell(Struct, frozen=True):
-    """One printed value; `best` marks one that was shown to be better than all others of its
+    """One printed value. `best` marks a value that was shown to be better than all others of its
     ranking.
 
-    `range` is that over the runs, `sort` what a table is sorted by, the text where it is None.
-    `hint` is what hovering shows, `tag` a word beside the text, `lines` are sentences in place of a
-    text, `link` a file."""
+    `range` is the range over the runs. Tables are sorted by `sort`, or by the text where it is
+    None. `hint` is what hovering shows, `tag` is a word beside the text, `lines` are sentences in
+    place of a text, and `link` is a file."""
 
     text: str
     best: bool = False
@@ -30,14 +30,15 @@ class TableCell(Struct, frozen=True):
 
     @property
     def plain(self) -> str:
-        """`12.21† (8.10–14.00)`, for a form without styles."""
+        """The cell in a form without styles: `12.21† (8.10–14.00)`."""
         text = "; ".join(self.lines) if self.lines else self.text or self.badge
         marked = text + "".join(mark for mark, _ in self.marks)
         return " ".join(filter(None, [marked, f"({self.range})" if self.range else "", self.tag]))
 
 
 class Column(Struct, frozen=True):
-    """`kind` are classes of its header; `raw`: it is neither sorted by nor copied."""
+    """A column. `kind` are classes of its header. A `raw` column is neither sorted by nor
+    copied."""
 
     name: str
     unit: str = ""
@@ -46,20 +47,21 @@ class Column(Struct, frozen=True):
 
 
 class TableRow(Struct, frozen=True):
-    """`cells` go with the columns, the first one names the row. A `reason` stands in place of all
-    but the first `kept` of them. `ids` are rows of the campaign, with a space between: what the
-    page filters by."""
+    """A row of a table, whose first cell names it.
+
+    A `reason` stands in place of all cells but the first `kept` ones. `ids` are rows of the
+    campaign, separated by spaces, by which the page filters."""
 
     ids: str
     cells: tuple[TableCell, ...]
     reason: str = ""
     kept: int = 1
     colour: str = ""
-    """The row of the campaign whose colour it has; empty for none."""
+    """The row of the campaign whose colour it has; empty for no colour."""
 
 
 class TableGroup(Struct, frozen=True):
-    """Rows under a heading; without one where all are alike."""
+    """Rows under a heading, which is empty where all rows are alike."""
 
     rows: tuple[TableRow, ...]
     heading: str = ""
@@ -69,12 +71,12 @@ class TableGroup(Struct, frozen=True):
 class Table(Struct, frozen=True):
     id: str
     title: str
-    """Empty where the section has one table, whose title is its own."""
+    """Empty where the section has one table, because then the title of the section names it."""
     columns: tuple[Column, ...]
     groups: tuple[TableGroup, ...]
     caption: str = ""
     fold_rows: int = 0
-    """So many rows are shown until all are asked for; 0 for all."""
+    """How many rows are shown before a reader unfolds the others; 0 for all."""
     sortable: bool = True
     kind: str = "figures"
 
@@ -84,17 +86,18 @@ class Table(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all
-    rows."""
+    """A sentence with the ids of the rows that it is about, separated by spaces.
+
+    Without ids it is about all rows."""
 
     text: str
     ids: str = ""
     whole: bool = False
-    """It names all of these rows: a filter that hides one of them hides it."""
+    """Whether a filter that hides one of these rows hides the line."""
 
 
 class Facts(Struct, frozen=True):
-    """Names and texts under a title; `ids` as of `Line`."""
+    """Names and texts under a title. `ids` are rows as in `Line`."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -102,21 +105,21 @@ class Facts(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A part of the report. `title` and `answer` are what a reader sees of a folded one."""
+    """A part of the report. A folded part shows its `title` and its `answer`."""
 
     id: str
     title: str
     answer: str = ""
-    """One sentence that answers the question of its title."""
+    """One sentence that answers the question of the title."""
     counted: tuple[str, ...] = ()
-    """The ids of the rows behind what it lists: the page says how many there are."""
+    """The ids of the rows behind its entries, which the page counts."""
     counted_as: str = ""
     text: tuple[str, ...] = ()
-    """How it is read, paragraphs."""
+    """Paragraphs that say how to read the section."""
     tables: tuple[Table, ...] = ()
     charts: tuple[str, ...] = ()
     lists: tuple[tuple[str, tuple[Line, ...]], ...] = ()
-    """Sentences under a heading each."""
+    """Lists of sentences, each with its heading."""
     facts: tuple[Facts, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences after the tables."""
@@ -132,7 +135,7 @@ def table_of(
     caption: str = "",
     fold_rows: int = 0,
 ) -> Table:
-    """A table whose rows are all alike. A column without a word in any row is left out."""
+    """A table without groups of rows. A column that is empty in every row is left out."""
     columns = tuple(columns)
     rows = tuple(rows)
     filled = [
@@ -180,7 +183,7 @@ def reasons_cell(lines: Iterable[str]) -> TableCell:
 
 
 def sort_key(value: float | None) -> str:
-    """What sorts as the number does; empty, and so last, where there is none."""
+    """A text that sorts as the number does. Without a number it is empty, which sorts last."""
     return "" if value is None else f"{value:.9g}"
 
 

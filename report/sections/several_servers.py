@@ -27,9 +27,13 @@ def _figure(name: str, show: Show) -> Callable[[ServerStep], TableCell]:
     figure, _ = FIGURES[name]
 
     def cell(step: ServerStep) -> TableCell:
-        found = step.summary.figure_of(figure)
+        figure_summary = step.summary.figure_of(figure)
         marks = "".join(mark for mark, _ in suspect_marks(step.summary))
-        return TableCell(f"{found.text(show)}{marks}", range=found.range_text(show), kind="number")
+        return TableCell(
+            f"{figure_summary.text(show)}{marks}",
+            range=figure_summary.range_text(show),
+            kind="number",
+        )
 
     return cell
 
@@ -55,24 +59,26 @@ def _added(step: ServerStep) -> TableCell:
 
 
 def _first_second(step: ServerStep) -> TableCell:
-    found = step.first_second
-    if found is None:
+    first_second = step.first_second
+    if first_second is None:
         return TableCell(ABSENT, kind="number")
     interval = (
-        "" if found.low is None or found.high is None else f", {found.low:.2f}–{found.high:.2f}×"
+        ""
+        if first_second.low is None or first_second.high is None
+        else f", {first_second.low:.2f}–{first_second.high:.2f}×"
     )
-    known = found.p99_ms is not None and found.rest_p99_ms is not None
+    has_p99s = first_second.p99_ms is not None and first_second.rest_p99_ms is not None
     p99s = (
-        f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms"
-        if known
+        f"p99 {milliseconds(first_second.p99_ms)} ms, then {milliseconds(first_second.rest_p99_ms)} ms"
+        if has_p99s
         else ""
     )
-    return TableCell(f"{found.ratio:.2f}×{interval}", kind="number", range=p99s)
+    return TableCell(f"{first_second.ratio:.2f}×{interval}", kind="number", range=p99s)
 
 
 _THREE = partial(decimals, digits=3)
 
-#: Name, unit and cell of the columns after the number of servers.
+#: The name, unit and cell of each column after the number of servers.
 _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
     ("Throughput", "requests/s", _figure("requests_per_second", rate)),
     ("Of linear", "per server, to the fewest", _ratio("throughput_per_server")),
@@ -95,42 +101,43 @@ _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
 def _row(step: ServerStep) -> TableRow:
     summary = step.summary
     figures = (cell(step) for _, _, cell in _COLUMNS)
-    ends = (TableCell(plural(step.servers, "server")), limit_cell(summary))
-    return TableRow(summary.id, (ends[0], *figures, ends[1]), summary.no_figures_reason)
+    servers = TableCell(plural(step.servers, "server"))
+    cells = (servers, *figures, limit_cell(summary))
+    return TableRow(summary.id, cells, summary.no_figures_reason)
 
 
-def scaling_sentence(found: ServerScaling) -> str:
-    first = found.steps[0]
-    last = found.steps[-1]
+def scaling_sentence(scaling: ServerScaling) -> str:
+    first = scaling.steps[0]
+    last = scaling.steps[-1]
     comparison = last.ratios["throughput_per_server"]
     limit = last.summary.limit
     limited = f" It was limited by: {limit.words} (e.g. {limit.text})." if limit else ""
     if not interval_of(comparison):
-        return f"How {found.name} grows is not known: it takes two runs of each that count."
-    from_to = f"from {plural(first.servers, 'server')} to {last.servers}"
-    shown = {
+        return f"How {scaling.name} grows is not known: it takes two runs of each that count."
+    server_range = f"from {plural(first.servers, 'server')} to {last.servers}"
+    growth = {
         "worse": "its throughput grows less than the servers",
         "better": "its throughput grows more than the servers",
         "no difference": "its throughput grows as the servers do",
     }.get(comparison.status, "whether its throughput grows as the servers do is not decided")
     return (
-        f"{found.name}, {from_to}: {shown}; each of the {last.servers} gives {interval_of(comparison)} of "
-        f"what a server gave.{limited}"
+        f"{scaling.name}, {server_range}: {growth}; each of the {last.servers} gives "
+        f"{interval_of(comparison)} of what a server gave.{limited}"
     )
 
 
 def several_servers(analysis: Analysis) -> Section | None:
-    found = analysis.server_scalings
-    if not found:
+    scalings = analysis.server_scalings
+    if not scalings:
         return None
     figures = numbers([(name, unit) for name, unit, _ in _COLUMNS], "number")
     columns = (*words("Servers"), *figures, *words("Limited by"))
     tables = []
-    for index, each in enumerate(found, start=1):
-        rows = map(_row, each.steps)
-        caption = scaling_sentence(each)
+    for index, scaling in enumerate(scalings, start=1):
+        rows = map(_row, scaling.steps)
+        caption = scaling_sentence(scaling)
         tables.append(
-            table_of(f"several-servers-{index}", columns, rows, each.name, caption=caption)
+            table_of(f"several-servers-{index}", columns, rows, scaling.name, caption=caption)
         )
     title = "Several servers"
     charts = ("scaling",)

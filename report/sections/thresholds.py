@@ -1,5 +1,4 @@
-"""What must hold for every client's configuration, as asked with `--threshold`, and whether it
-does."""
+"""Judges the thresholds that `--threshold` sets for the configurations of all clients."""
 
 import operator
 import re
@@ -36,18 +35,18 @@ TEXT = (
     "Controls are not judged."
 )
 
-#: What a threshold can come out as: it held, it was missed, or there is no figure to hold it
-#: against.
+#: The statuses of a threshold. It has no figure where its metric was not measured.
 HELD = "held"
 MISSED = "missed"
 NO_FIGURE = "no figure"
 
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-#: Shares come out of divisions: a value on the edge of its tolerance is within it.
+#: Shares are quotients, so a value on the edge of its tolerance needs this slack to count as
+#: within.
 _SLACK = 1e-9
 
-#: Any other metric is a percentile.
+#: The figure and form of each metric. Any other metric but `errors` is a percentile.
 _METRICS: Mapping[str, tuple[Figure, Show]] = {
     "throughput": (throughput, lambda value: f"{rate(value)}/s"),
     "limited_share": (limited_share, share),
@@ -55,41 +54,43 @@ _METRICS: Mapping[str, tuple[Figure, Show]] = {
 }
 
 
-#: Those that another load would change.
+#: Matches the metrics that another load would change.
 _METRIC = re.compile(r"cpu|p\d+")
 
 
 class Judgement(Struct, frozen=True):
     summary: Summary
     threshold: str
-    """The text as it was asked, e.g. `p99<10ms`."""
+    """The text of the threshold, for example `p99<10ms`."""
     value: float | None
     """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the
     limiter."""
     status: str
     value_text: str
-    """With its unit; where there is no value, why, or its bounds."""
+    """The value with its unit. Without a value, it is the reason or the bounds."""
 
 
 def _error_share(summary: Summary) -> float | None:
-    """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid
-    ones: a failure in any of them happened."""
+    """The share of all sent requests that failed, from 0 to 1 (M9); None where none was sent.
+
+    It covers all measured runs. Invalid runs count too, because their failures happened."""
     measured = [run.measured for run in summary.runs if run.measured]
     sent = sum(figures.record.counts.sent for figures in measured)
     return sum(figures.record.totalErrors for figures in measured) / sent if sent else None
 
 
-def _unmet(found: FigureSummary, summary: Summary, show: Show) -> str:
-    """Why a threshold without a value is missed all the same: the target typically failed its load,
-    or failed requests could move the percentile. Empty where there is no such reason."""
-    if found.spoiled:
+def _unmet(figure_summary: FigureSummary, summary: Summary, show: Show) -> str:
+    """Why a threshold without a value is missed all the same; empty where there is no such reason.
+
+    The target typically failed its load, or failed requests could move the percentile."""
+    if figure_summary.spoiled:
         return summary.spoiled_text
-    return found.text(show) if found.bounds else ""
+    return figure_summary.text(show) if figure_summary.bounds else ""
 
 
 def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
     metric = threshold["metric"]
-    asked = threshold["value"]
+    asked_value = threshold["value"]
     figure, show = _METRICS.get(
         metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms")
     )
@@ -98,45 +99,50 @@ def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
         show = share
         unmet = ""
     else:
-        found = summary.figure_of(figure)
-        value = found.value
-        unmet = _unmet(found, summary, show)
+        figure_summary = summary.figure_of(figure)
+        value = figure_summary.value
+        unmet = _unmet(figure_summary, summary, show)
     if value is None:
         status = MISSED if unmet else NO_FIGURE
     elif threshold["op"] == "=":
-        status = HELD if abs(value - asked) <= threshold["tolerance"] + _SLACK else MISSED
+        status = HELD if abs(value - asked_value) <= threshold["tolerance"] + _SLACK else MISSED
     else:
-        status = HELD if _COMPARISONS[threshold["op"]](value, asked) else MISSED
+        status = HELD if _COMPARISONS[threshold["op"]](value, asked_value) else MISSED
     return Judgement(summary, threshold["text"], value, status, unmet or show(value))
 
 
 def judgements(analysis: Analysis) -> list[Judgement]:
-    """Every threshold of the campaign on every configuration of a client; controls, and a reference
-    that nobody asked for, are never judged."""
+    """Judges every threshold of the campaign on every configuration of a client.
+
+    Controls, and a reference that the plan added, are never judged."""
     manifest = analysis.campaign.manifest or {}
-    asked = manifest.get("thresholds", [])
-    added = bool(asked) and manifest["plan"].get("reference_added", False)
+    asked_thresholds = manifest.get("thresholds", [])
+    is_reference_added = bool(asked_thresholds) and manifest["plan"].get("reference_added", False)
     clients = [
-        row for row in analysis.summaries if not (row.identity.control or (added and row.reference))
+        row
+        for row in analysis.summaries
+        if not (row.identity.control or (is_reference_added and row.reference))
     ]
-    return [_judged(threshold, summary) for summary in clients for threshold in asked]
+    return [_judged(threshold, summary) for summary in clients for threshold in asked_thresholds]
 
 
 def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
     return [
         {
-            "configuration_hash": each.summary.identity.configuration_hash,
-            "label": each.summary.identity.label,
+            "configuration_hash": judgement.summary.identity.configuration_hash,
+            "label": judgement.summary.identity.label,
             **{
-                name: getattr(each, name) for name in ("threshold", "value", "value_text", "status")
+                name: getattr(judgement, name)
+                for name in ("threshold", "value", "value_text", "status")
             },
         }
-        for each in judgements(analysis)
+        for judgement in judgements(analysis)
     ]
 
 
 def _measured_text(judged: Judgement) -> str:
-    """`48.0 µs at full load`: a threshold on cost or latency holds for the load of its row."""
+    """The value with its load, such as `48.0 µs at full load`, because a threshold on cost or
+    latency holds for the load of its row."""
     metric = _METRIC.match(judged.threshold)
     summary = judged.summary
     if judged.value is None or summary.identity.open_loop or not metric:
@@ -147,23 +153,24 @@ def _measured_text(judged: Judgement) -> str:
 
 def thresholds(analysis: Analysis) -> Section | None:
     place = {summary.id: index for index, summary in enumerate(analysis.ordered)}
-    judged = sorted(
-        judgements(analysis), key=lambda each: (each.status == HELD, place[each.summary.id])
+    ordered_judgements = sorted(
+        judgements(analysis),
+        key=lambda judgement: (judgement.status == HELD, place[judgement.summary.id]),
     )
-    if not judged:
+    if not ordered_judgements:
         return None
     rows = []
-    for each in judged:
-        identity = each.summary.identity
+    for judgement in ordered_judgements:
+        identity = judgement.summary.identity
         cells = (
-            *named(identity.label, load_text(identity), each.threshold),
-            number(_measured_text(each), each.value),
-            TableCell(each.status, kind="" if each.status == HELD else "verdict invalid"),
+            *named(identity.label, load_text(identity), judgement.threshold),
+            number(_measured_text(judgement), judgement.value),
+            TableCell(judgement.status, kind="" if judgement.status == HELD else "verdict invalid"),
         )
-        rows.append(TableRow(each.summary.id, cells))
-    missed = sum(each.status != HELD for each in judged)
-    count = plural(len(judged), "threshold")
-    answer = f"{missed} of {count} not held." if missed else f"All {len(judged)} held."
+        rows.append(TableRow(judgement.summary.id, cells))
+    missed = sum(judgement.status != HELD for judgement in ordered_judgements)
+    count = plural(len(ordered_judgements), "threshold")
+    answer = f"{missed} of {count} not held." if missed else f"All {len(ordered_judgements)} held."
     columns = (*words("Target", "Load", "Asked"), Column("Measured"), *words("Result"))
     table = table_of("threshold-rows", columns, rows)
     return Section(

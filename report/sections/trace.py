@@ -1,4 +1,4 @@
-"""What a campaign says first whose requests came from the user's own log."""
+"""The first sentence about a campaign whose requests came from a log of the user (`--trace`)."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,13 @@ def limited_text(summaries: Sequence[Summary]) -> str:
     """The share of answers that were limited, or its range over the rows; empty without a trace."""
     rows = (row for row in summaries if row.identity.traffic == _TRACE)
     shares = sorted(
-        found for row in rows if (found := row.figure_of(limited_share).value) is not None
+        limited_fraction
+        for row in rows
+        if (limited_fraction := row.figure_of(limited_share).value) is not None
     )
     if not shares:
         return ""
-    least, most = (percent(100 * each) for each in (shares[0], shares[-1]))
-    return f"{least if least == most else f'{least} to {most}'} of the requests were limited"
+    lowest, highest = (percent(100 * fraction) for fraction in (shares[0], shares[-1]))
+    return (
+        f"{lowest if lowest == highest else f'{lowest} to {highest}'} of the requests were limited"
+    )

@@ -97,21 +97,21 @@ def test_bars_of_latency_mark_the_mean(build: Build, load: Document, chart: str)
 
 def test_the_mean_stands_beside_percentiles_in_tables_of_latency(build: Build) -> None:
     page = report_of(build, measured(), measured(**RATE)).page
-    found = {}
+    headings = {}
     for table in tables_of(page):
         means = [place for place, head in enumerate(table.heads) if head.startswith("Mean")]
         for place in means:
             assert [row[place].split()[0] for row in table.rows if len(row) > place] == [MEAN], (
                 table.id
             )
-            found[table.id] = table.heads[place]
+            headings[table.id] = table.heads[place]
     assert {
         "decision-at-rate": "Mean ms",
         "table1": "Mean ms at full load",
         "table2": "Mean ms",
-    }.items() <= (found.items())
-    assert len(found) == 5
-    assert "decision" not in found
+    }.items() <= (headings.items())
+    assert len(headings) == 5
+    assert "decision" not in headings
 
 
 def test_markdown_and_console_have_the_mean_of_open_loops_alone(build: Build) -> None:

@@ -49,7 +49,7 @@ def open_result(label: str, per_second: int, **changes: Document) -> Document:
 
 
 def test_closed_and_open_loops_of_the_same_target_share_no_cell() -> None:
-    found = cells(
+    both_loops = cells(
         summaries_of(
             result(configuration("iovalkey")),
             open_result("iovalkey", 1000),
@@ -57,7 +57,7 @@ def test_closed_and_open_loops_of_the_same_target_share_no_cell() -> None:
             open_result("iovalkey", 2000),
         )
     )
-    loads = [(cell.identity.open_loop, len(cell.summaries)) for cell in found]
+    loads = [(cell.identity.open_loop, len(cell.summaries)) for cell in both_loops]
     assert loads == [(False, 1), (True, 2), (True, 1)]
 
 
@@ -119,8 +119,8 @@ def test_no_chart_holds_capacity_beside_latency_at_a_rate(build: Build) -> None:
 
 
 def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
-    both = ("iovalkey", "ioredis@valkey")
-    documents = [open_result(label, per_second) for label in both for per_second in (1000, 500)]
+    labels = ("iovalkey", "ioredis@valkey")
+    documents = [open_result(label, per_second) for label in labels for per_second in (1000, 500)]
     summaries = summaries_of(*documents)
     drawn = draw_latency_over_rate(chart_data(summaries))
     assert drawn

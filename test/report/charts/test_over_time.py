@@ -27,10 +27,10 @@ def with_readings(document: Document, percents: Mapping[str, tuple[float, float]
 
 
 def usage_of(document: Document) -> dict[str, list[tuple[float | None, float]]]:
-    found = usage_over_time(validate_result(document))  # type: ignore[arg-type]
+    usage = usage_over_time(validate_result(document))  # type: ignore[arg-type]
     return {
-        kind: [(each.cpu_percent, each.resident_bytes / MIB) for each in found[kind]]
-        for kind in found
+        kind: [(reading.cpu_percent, reading.resident_bytes / MIB) for reading in usage[kind]]
+        for kind in usage
     }
 
 

@@ -160,10 +160,10 @@ def test_a_file_that_is_no_audit_is_refused_with_its_field(
 
 def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> None:
     target = _target("ioredis", _finding("exact-burst", "holds"))
-    told = _finding(
+    finding = _finding(
         "expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over"
     )
-    target["findings"].append(told)
+    target["findings"].append(finding)
     (folder / "audit.json").write_text(json.dumps(_audit(target)), encoding="utf-8")
     assert main([str(folder)]) == 0
     text = read((folder / "index.html").read_text(encoding="utf-8")).text
@@ -192,8 +192,11 @@ def test_one_defect_is_one_finding_whatever_it_breaks(folder: Path) -> None:
 
 
 def test_an_audit_of_the_first_format_blames_nobody_for_what_nobody_promised(folder: Path) -> None:
-    made = [_finding("eviction", "broken", seen="200: 200 over"), _finding("clocks-2-s", "holds")]
-    document = _audit(_target("ioredis", *made, _finding("expiry", "broken", seen="1 keys")))
+    findings = [
+        _finding("eviction", "broken", seen="200: 200 over"),
+        _finding("clocks-2-s", "holds"),
+    ]
+    document = _audit(_target("ioredis", *findings, _finding("expiry", "broken", seen="1 keys")))
     document |= {
         "schema_version": 1,
         "counts": {"holds": 1, "broken": 2, "skipped": 0, "failed": 0},
@@ -249,8 +252,8 @@ def test_the_table_has_the_newest_finding_of_each_condition(
         _finding("ipv6-prefix", "skipped", reason="no keys"),
     )
     assert main(["--table", str(tmp_path)]) == 0
-    shown = capsys.readouterr().out
-    row = next(line for line in shown.splitlines() if "upstash-fixed" in line)
+    output = capsys.readouterr().out
+    row = next(line for line in output.splitlines() if "upstash-fixed" in line)
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells == [
         "`ioredis@redis+upstash-fixed`",
@@ -258,7 +261,7 @@ def test_the_table_has_the_newest_finding_of_each_condition(
         "○ 80 over (184 of 96–104)",
         "–",
     ]
-    assert "no keys" in shown
+    assert "no keys" in output
     (tmp_path / "none").mkdir()
     assert main(["--table", str(tmp_path / "none")]) == 2
 

@@ -12,12 +12,12 @@ from report.outputs import campaign_files
 
 
 def choices_of(command: str, name: str) -> Sequence[str]:
-    (found,) = (
+    (choices,) = (
         flag["choices"]
         for flag in generated("report-commands")[command]["flags"]
         if flag["name"] == name
     )
-    return list(found)
+    return list(choices)
 
 
 def test_every_choice_of_a_flag_is_carried_out() -> None:

@@ -30,21 +30,21 @@ REFERENCE_JITTER = (1.003, 0.997, 1.001, 1.002, 0.998, 0.999)
 
 
 @dataclass(frozen=True)
-class Said:
+class CompletedCommand:
     code: int
     out: str
     err: str
 
     @property
     def document(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.out)
-        return found
+        document: dict[str, Any] = json.loads(self.out)
+        return document
 
 
 #: Of a result by turns.
 TURNS: Document = {"group": 2, "turns": 10, "lead_in_ms": 5, "slice_ms": 100, "drained_s": 0.1}
 
-Call = Callable[..., Said]
+Call = Callable[..., CompletedCommand]
 Put = Callable[..., Path]
 
 
@@ -55,11 +55,11 @@ def call(
     """Calls the command in a folder of its own."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str) -> Said:
+    def run(*arguments: str) -> CompletedCommand:
         capsys.readouterr()
         code = main(arguments)
-        said = capsys.readouterr()
-        return Said(code, said.out, said.err)
+        completed = capsys.readouterr()
+        return CompletedCommand(code, completed.out, completed.err)
 
     return run
 
@@ -181,8 +181,8 @@ def test_a_tenth_more_cpu_per_request_at_one_rate_is_a_regression(
     call: Call, put_burning: Callable[..., None]
 ) -> None:
     put_burning(at_rate(6000))
-    said = call(IOVALKEY, BURNING, "--metric", "cpu")
-    assert said.code == 6 and "full load" not in said.out
+    completed = call(IOVALKEY, BURNING, "--metric", "cpu")
+    assert completed.code == 6 and "full load" not in completed.out
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
     assert call(IOVALKEY, BURNING).code == 0
 
@@ -193,9 +193,9 @@ def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
 ) -> None:
     put_burning(CLOSED, runs=runs)
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 7
-    said = call(IOVALKEY, BURNING, "--metric", "cpu")
-    assert said.code == 7
-    assert "(--rate)" in said.out and "full load" in said.out
+    completed = call(IOVALKEY, BURNING, "--metric", "cpu")
+    assert completed.code == 7
+    assert "(--rate)" in completed.out and "full load" in completed.out
     (row,) = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json").document["comparisons"]
     assert row["ratio"] == pytest.approx(1.1, rel=0.01)
     assert (row["conclusion"], row["p"], row["p_holm"], row["runs_needed"]) == (
@@ -234,9 +234,12 @@ def test_output_that_nobody_reads_ends_quietly_with_the_code_of_the_comparison(p
 
 def test_few_runs_decide_nothing(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
-    said = call(IOVALKEY, GLIDE)
-    assert said.code == 7
-    assert "not decided: 3 runs per side cannot show a difference, it takes at least 5" in said.out
+    completed = call(IOVALKEY, GLIDE)
+    assert completed.code == 7
+    assert (
+        "not decided: 3 runs per side cannot show a difference, it takes at least 5"
+        in completed.out
+    )
 
 
 def test_the_floor_is_the_users(call: Call, put: Put) -> None:
@@ -381,9 +384,9 @@ def test_facts_that_are_no_part_of_a_machine_s_key_are_told_and_refuse_nothing(
 ) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
     put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**{**HARDWARE, **facts}))
-    said = call("results/one", "results/two")
-    assert said.code == 0
-    assert f"facts of the machine differ: {text}" in said.out
+    completed = call("results/one", "results/two")
+    assert completed.code == 0
+    assert f"facts of the machine differ: {text}" in completed.out
 
 
 @pytest.mark.parametrize(
@@ -405,9 +408,9 @@ def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(
     put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
     put("three", {IOVALKEY: 6000}, reference=4000, machine=on_machine(microcode="0x1"))
     for sides in (("one", "two"), ("two", "one"), ("one", "three")):
-        said = call(*(f"results/{side}" for side in sides))
-        assert said.code == 0
-        assert "machine differs" not in said.out
+        completed = call(*(f"results/{side}" for side in sides))
+        assert completed.code == 0
+        assert "machine differs" not in completed.out
 
 
 def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
@@ -459,9 +462,9 @@ def test_a_campaign_without_a_manifest_is_of_an_unknown_machine(call: Call, put:
 def test_campaigns_are_matched_by_target_and_say_what_only_one_has(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
     put("two", {IOVALKEY: 5000, GLIDE: 5000, "ioredis@valkey+same-script": 4000}, reference=4000)
-    said = call("results/one", "results/two")
-    assert said.code == 6
-    assert "only in two: ioredis@valkey+same-script" in said.out
+    completed = call("results/one", "results/two")
+    assert completed.code == 6
+    assert "only in two: ioredis@valkey+same-script" in completed.out
     assert call("results/one#" + GLIDE, "results/two").code == 0
     assert call("results/one", f"results/two#{IOVALKEY}").code == 6
 
@@ -469,9 +472,9 @@ def test_campaigns_are_matched_by_target_and_say_what_only_one_has(call: Call, p
 def test_consecutive_runs_decide_nothing(call: Call, put: Put) -> None:
     plan = manifest([configuration(IOVALKEY), configuration(GLIDE)], 6)["plan"]
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
-    said = call(IOVALKEY, GLIDE, "--format", "json")
-    (row,) = said.document["comparisons"]
-    assert (said.code, row["conclusion"]) == (7, "not decided")
+    completed = call(IOVALKEY, GLIDE, "--format", "json")
+    (row,) = completed.document["comparisons"]
+    assert (completed.code, row["conclusion"]) == (7, "not decided")
     assert "the host does not cancel" in row["reason"]
     assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
 
@@ -480,9 +483,9 @@ def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Pu
     # The second campaign met a host that is half as fast.
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
     put("two", {IOVALKEY: 3000, GLIDE: 2250}, reference=2000)
-    said = call("results/one", "results/two", "--format", "json")
-    assert said.code == 6
-    first, second = said.document["comparisons"]
+    completed = call("results/one", "results/two", "--format", "json")
+    assert completed.code == 6
+    first, second = completed.document["comparisons"]
     assert [row["new"]["label"] for row in (first, second)] == [IOVALKEY, GLIDE]
     assert (first["conclusion"], first["reference"]) == ("no difference", REFERENCE)
     assert second["conclusion"] == "slower"
@@ -516,9 +519,11 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
             "store",
         ):
             document["versions"]["client" if change == "version" else "store"] = "9.9.9"
-    said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
-    (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
-    assert (said.code, row["conclusion"], row["reference"]) == (7, "not decided", None)
+    completed = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
+    (row,) = [
+        each for each in completed.document["comparisons"] if each["new"]["label"] == IOVALKEY
+    ]
+    assert (completed.code, row["conclusion"], row["reference"]) == (7, "not decided", None)
     assert "the host does not cancel" in row["reason"]
     assert "--reference auto" in row["reason"]
     assert row["ratio"] == pytest.approx(0.5, rel=1e-2)
@@ -531,9 +536,9 @@ def test_a_round_in_which_the_reference_failed_its_load_is_left_out(call: Call, 
         if number < 2:
             assert document["configuration"]["target"]["label"] == REFERENCE
             document |= {"outcome": "failed", "outcome_text": "failed"}
-    said = call("results/one", "results/two", "--format", "json")
-    (row,) = said.document["comparisons"]
-    assert (said.code, row["conclusion"], row["ratio"]) == (
+    completed = call("results/one", "results/two", "--format", "json")
+    (row,) = completed.document["comparisons"]
+    assert (completed.code, row["conclusion"], row["ratio"]) == (
         0,
         "no difference",
         pytest.approx(1, abs=0.01),
@@ -701,9 +706,9 @@ def test_everything_behind_one_exit_code_is_one_family(call: Call, put: Put) -> 
     """Each load alone could be decided by five runs; as one of seven it cannot."""
     loads = [{"model": "closed", "connections": 10 * number} for number in range(1, 8)]
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:5], loads=loads)
-    said = call(IOVALKEY, GLIDE, "--format", "json")
-    assert {row["comparisons_in_family"] for row in said.document["comparisons"]} == {7}
-    assert said.code == 7
+    completed = call(IOVALKEY, GLIDE, "--format", "json")
+    assert {row["comparisons_in_family"] for row in completed.document["comparisons"]} == {7}
+    assert completed.code == 7
     few = put("two", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:5], loads=loads[:3])
     assert call(IOVALKEY, GLIDE, "--campaign", str(few)).code == 6
 
@@ -728,9 +733,9 @@ def put_in_rounds(
 
 def test_runs_of_one_round_are_compared_by_pairs(call: Call, put: Put) -> None:
     put_in_rounds(put, {IOVALKEY: 6000, GLIDE: 5700})
-    said = call(IOVALKEY, GLIDE)
-    assert said.code == 6
-    assert "runs of one round are compared with each other" in said.out
+    completed = call(IOVALKEY, GLIDE)
+    assert completed.code == 6
+    assert "runs of one round are compared with each other" in completed.out
     (row,) = call(IOVALKEY, GLIDE, "--format", "json").document["comparisons"]
     assert (row["pairs"], row["ratio"]) == (10, pytest.approx(0.95, rel=1e-3))
     # The same runs without their rounds: the host's drift hides it.
@@ -762,11 +767,13 @@ def test_campaigns_that_stopped_early_are_compared_at_the_earlier_look(
 ) -> None:
     put_adaptive(put, "one", {IOVALKEY: 6000, GLIDE: 5000}, 5)
     put_adaptive(put, "two", {IOVALKEY: 5000, GLIDE: 5000}, 10)
-    said = call("results/one", "results/two", "--format", "json")
-    assert said.code == 7, "two comparisons of five runs at 0.8 %: 2/252 for each is too much"
-    row, _ = said.document["comparisons"]
+    completed = call("results/one", "results/two", "--format", "json")
+    assert completed.code == 7, "two comparisons of five runs at 0.8 %: 2/252 for each is too much"
+    row, _ = completed.document["comparisons"]
     assert (row["base"]["runs"], row["new"]["runs"]) == (5, 5)
-    assert any("the first 5 rounds" in note and "0.8 %" in note for note in said.document["notes"])
+    assert any(
+        "the first 5 rounds" in note and "0.8 %" in note for note in completed.document["notes"]
+    )
     assert row["interval"]["coverage"] > 0.98
     put_adaptive(put, "three", {IOVALKEY: 6000, GLIDE: 5000}, 10)
     assert call("results/three", "results/two").code == 6

@@ -45,32 +45,35 @@ def ratios(text: str) -> set[str]:
 
 def estimates(documents: Iterable[Document]) -> dict[tuple[str, str], str]:
     """By base and new."""
-    return {(each["base"], each["new"]): f"{each['ratio']:.2f}" for each in documents}
+    return {
+        (comparison["base"], comparison["new"]): f"{comparison['ratio']:.2f}"
+        for comparison in documents
+    }
 
 
 def printed_rows(page: str, table: str, column: int, word: int = 0) -> dict[str, str]:
     """The words at one place of a column of a table of the page, by client."""
     body = page[page.index(f'id="{table}"') :]
     body = body[: body.index("</table>")]
-    found = {}
+    ratios_by_name = {}
     for row in re.findall(r"<tr data-row.*?</tr>", body, re.S):
         label = re.search(r'<th scope="row".*?</th>', row, re.S)
         cells = re.findall(r"<td.*?</td>", row, re.S)
         plain = [re.sub(r"<[^>]*>", " ", text).split() for text in cells]
         name = re.sub(r"<[^>]*>", "", label[0] if label else "").replace("\u200b", "").strip()
-        found[re.sub(r"^\d+\.\s*|\s*\(best\)", "", name)] = (
+        ratios_by_name[re.sub(r"^\d+\.\s*|\s*\(best\)", "", name)] = (
             plain[column][word] if plain[column] else ""
         )
-    return found
+    return ratios_by_name
 
 
 def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = build(*campaign())
     assert outcome.code == 0, outcome.err
-    (told,) = outcome.summary["conclusions"]
-    by_rate = estimates(told["comparisons"])
-    by_cpu = estimates(told["server_cpu_comparisons"])
-    assert all(each["ratio_of_medians"] is None for each in told["comparisons"])
+    (conclusion,) = outcome.summary["conclusions"]
+    by_rate = estimates(conclusion["comparisons"])
+    by_cpu = estimates(conclusion["server_cpu_comparisons"])
+    assert all(comparison["ratio_of_medians"] is None for comparison in conclusion["comparisons"])
 
     # The estimate is none of the quotients of printed figures.
     middle = {label: median(rates) for label, rates in RUNS.items()}
@@ -101,11 +104,11 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
     assert figures["iovalkey"] == "–"
 
     # Sentences, of page and Markdown: nothing but these ratios, and ends of their intervals.
-    known = set(by_rate.values()) | set(by_cpu.values())
-    for each in (*told["comparisons"], *told["server_cpu_comparisons"]):
-        known |= {f"{each['interval'][end]:.2f}" for end in ("low", "high")}
-    assert ratios(told["sentence"]) <= known
-    assert ratios(text) <= known
+    bounds = set(by_rate.values()) | set(by_cpu.values())
+    for comparison in (*conclusion["comparisons"], *conclusion["server_cpu_comparisons"]):
+        bounds |= {f"{comparison['interval'][end]:.2f}" for end in ("low", "high")}
+    assert ratios(conclusion["sentence"]) <= bounds
+    assert ratios(text) <= bounds
 
     # `compare`, of the same campaign.
     for label, ratio in first.items():
@@ -138,13 +141,13 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
 def test_campaigns_side_by_side_have_the_ratio_of_compare(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = add_campaign(tmp_path, 1, {"iovalkey": RUNS["iovalkey"]})
-    other = add_campaign(tmp_path, 2, {"iovalkey": RUNS["ioredis@valkey"]})
-    assert build_report(tmp_path, baseline=one.name) == 0
+    first = add_campaign(tmp_path, 1, {"iovalkey": RUNS["iovalkey"]})
+    second = add_campaign(tmp_path, 2, {"iovalkey": RUNS["ioredis@valkey"]})
+    assert build_report(tmp_path, baseline=first.name) == 0
     capsys.readouterr()
     rows = json.loads((tmp_path / "report" / "compare.json").read_text())["rows"]
-    ratio = {row["campaign"]: row["requests_per_second_to_baseline"] for row in rows}[other.name]
-    compare([str(one), str(other), "--format", "json", "--fail-on", "never"])
+    ratio = {row["campaign"]: row["requests_per_second_to_baseline"] for row in rows}[second.name]
+    compare([str(first), str(second), "--format", "json", "--fail-on", "never"])
     (row,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert ratio == pytest.approx(row["ratio"])
     # Highest ÷ lowest is the same pair.

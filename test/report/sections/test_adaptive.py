@@ -27,39 +27,39 @@ FAST, SLOW, CONTROL = (configuration(label) for label in ("valkey-glide", "ioval
 def campaign(folder: Path, runs: dict[str, int], adaptive: Document | None = None) -> Path:
     """Steady runs; the fast one is a fifth faster."""
     sides = [(FAST, 2400), (SLOW, 2000), (CONTROL, 5000)]
-    manifested = manifest([each for each, _ in sides], runs=20)
+    manifested = manifest([config for config, _ in sides], runs=20)
     manifested["plan"]["adaptive"] = {"looks": LOOKS}
-    rounds = {hash_of(each): runs[each["target"]["label"]] for each, _ in sides}
+    rounds = {hash_of(config): runs[config["target"]["label"]] for config, _ in sides}
     manifested["adaptive"] = {"rounds": rounds, "looked": 0, "spent_s": 1, **(adaptive or {})}
     results = [
-        result(each, run, rate + 2 * (run % 5))
-        for each, rate in sides
-        for run in range(1, rounds[hash_of(each)] + 1)
+        result(config, run, rate + 2 * (run % 5))
+        for config, rate in sides
+        for run in range(1, rounds[hash_of(config)] + 1)
     ]
     return write_campaign(folder, manifested, results)
 
 
-def end(round_: int, why: str = "decided") -> dict[str, Any]:
-    ended = {"round": round_, "why": why, "concluded": [], "not_concluded": []}
-    return {"looked": round_, "ended": ended}
+def end(round_: int, reason: str = "decided") -> dict[str, Any]:
+    end_record = {"round": round_, "why": reason, "concluded": [], "not_concluded": []}
+    return {"looked": round_, "ended": end_record}
 
 
 def ask(folder: Path, *words: str) -> dict[str, Any]:
     with redirect_stdout(io.StringIO()) as printed:
         assert decide_rounds([str(folder), *words]) == 0
-    found: dict[str, Any] = json.loads(printed.getvalue())
-    return found
+    decision: dict[str, Any] = json.loads(printed.getvalue())
+    return decision
 
 
 def test_after_a_round_it_says_who_goes_on_and_why_the_others_do_not(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 5})
-    found = ask(folder, "--round", "5")
-    go_on = {row["label"]: row["goes_on"] for row in found["configurations"]}
+    decision = ask(folder, "--round", "5")
+    go_on = {row["label"]: row["goes_on"] for row in decision["configurations"]}
     assert go_on == {"iovalkey": False, "valkey-glide": False, "none": True}
-    assert found["concluded"] == [
+    assert decision["concluded"] == [
         "iovalkey is slower than valkey-glide (0.83×, 0.83–0.84×, 5 runs per side)"
     ]
-    assert found["not_concluded"] == [
+    assert decision["not_concluded"] == [
         "none, light · realistic · 50 connections · 5 s: 5 runs that count are too few for an interval: "
         "it takes 6"
     ]
@@ -96,10 +96,10 @@ def test_runs_that_were_asked_for_and_are_not_there_are_missing(tmp_path: Path) 
         path.unlink()
     analysis = analyse(load_campaign(folder))
     assert [row.missing for row in analysis.summaries] == [(5,), (5,), (5,)]
-    found = adaptive_of(analysis)
-    assert found is not None
-    assert found.ended is None
-    assert {reason for _, _, reason in found.rows} == {"it was interrupted"}
+    adaptive = adaptive_of(analysis)
+    assert adaptive is not None
+    assert adaptive.ended is None
+    assert {reason for _, _, reason in adaptive.rows} == {"it was interrupted"}
 
 
 def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> None:
@@ -118,16 +118,16 @@ def test_a_fixed_number_of_runs_has_nothing_of_it(tmp_path: Path) -> None:
 def in_groups(folder: Path, fast: int, rounds: int = 5) -> Path:
     """A reference, its copy and another one, next to each other."""
     sides = [(SLOW, 2000), (configuration("iovalkey+copy"), 2000), (FAST, fast)]
-    manifested = manifest([each for each, _ in sides], runs=20)
+    manifested = manifest([config for config, _ in sides], runs=20)
     plan = manifested["plan"]
     plan |= {"adaptive": {"looks": LOOKS}, "references": [hash_of(SLOW)]}
     for run in plan["runs"]:
         run |= {"round": run["run"], "group": 1}
-    asked = {hash_of(each): rounds for each, _ in sides}
-    manifested["adaptive"] = {"rounds": asked, "looked": 0, "spent_s": 1}
+    rounds_by_hash = {hash_of(config): rounds for config, _ in sides}
+    manifested["adaptive"] = {"rounds": rounds_by_hash, "looked": 0, "spent_s": 1}
     results = [
-        result(each, run, rate + 40 * (run % 5) + number)
-        for number, (each, rate) in enumerate(sides)
+        result(config, run, rate + 40 * (run % 5) + number)
+        for number, (config, rate) in enumerate(sides)
         for run in range(1, rounds + 1)
     ]
     return write_campaign(folder, manifested, results)
@@ -137,13 +137,13 @@ def in_groups(folder: Path, fast: int, rounds: int = 5) -> Path:
 def test_a_copy_and_its_reference_are_measured_as_long_as_any_other(
     tmp_path: Path, fast: int, goes_on: bool
 ) -> None:
-    found = ask(in_groups(tmp_path / "c", fast), "--round", "5")
-    assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
+    decision = ask(in_groups(tmp_path / "c", fast), "--round", "5")
+    assert {row["label"]: row["goes_on"] for row in decision["configurations"]} == {
         "iovalkey": goes_on,
         "valkey-glide": goes_on,
         "iovalkey+copy": goes_on,
     }
-    assert len(found["concluded"]) + len(found["not_concluded"]) == 1
+    assert len(decision["concluded"]) + len(decision["not_concluded"]) == 1
 
 
 def test_groups_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path: Path) -> None:
@@ -174,23 +174,23 @@ def by_turns(folder: Path, count: int) -> Path:
     for round_ in range(1, 21):
         for group, members in enumerate(groups, start=1):
             host = 1 + (7 * round_ + 3 * group) % 5 / 2
-            for each in members:
-                label = each["target"]["label"]
+            for config in members:
+                label = config["target"]["label"]
                 run = numbers[label] = numbers.get(label, 0) + 1
                 entry = {
-                    "configuration_hash": hash_of(each),
+                    "configuration_hash": hash_of(config),
                     "run": run,
                     "round": round_,
                     "group": group,
                     "file": f"{label}_run{run}.json",
                 }
-                entries.append(entry if each in (fast, ioredis) else {**entry, "beside": True})
+                entries.append(entry if config in (fast, ioredis) else {**entry, "beside": True})
                 if round_ <= count:
-                    own = 1 + (round_ % 3 if each is ioredis else 0) / 10
-                    results.append(result(each, run, round(rates[label] * host * own)))
+                    variation = 1 + (round_ % 3 if config is ioredis else 0) / 10
+                    results.append(result(config, run, round(rates[label] * host * variation)))
     plan |= {"order": "turns", "runs": entries, "adaptive": {"looks": [9, 13, 20]}}
     plan["references"] = [hash_of(slow)]
-    rounds = {hash_of(each): count for each in (slow, fast, ioredis, control)}
+    rounds = {hash_of(config): count for config in (slow, fast, ioredis, control)}
     manifested["adaptive"] = {"rounds": rounds, "looked": 0, "spent_s": 1}
     return write_campaign(folder, manifested, results)
 
@@ -199,14 +199,14 @@ def test_by_turns_a_target_is_decided_by_pairs_and_a_control_stays_beside_the_ot
     tmp_path: Path,
 ) -> None:
     folder = by_turns(tmp_path / "c", 9)
-    found = ask(folder, "--round", "9")
-    assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
+    decision = ask(folder, "--round", "9")
+    assert {row["label"]: row["goes_on"] for row in decision["configurations"]} == {
         "iovalkey": True,
         "valkey-glide": False,
         "ioredis@valkey": True,
         "none": True,
     }
-    assert any("valkey-glide is faster than iovalkey" in each for each in found["concluded"])
+    assert any("valkey-glide is faster than iovalkey" in text for text in decision["concluded"])
 
 
 def test_by_turns_a_control_is_compared_by_the_groups_that_it_shares(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_by_turns_rows_that_share_no_group_are_compared_as_runs_of_other_moments
 ) -> None:
     campaign = load_campaign(by_turns(tmp_path / "c", 9))
     rows = {row.identity.label: row for row in summarize(campaign)}
-    apart = sample_between(rows["valkey-glide"], rows["ioredis@valkey"], throughput)
-    beside = sample_between(rows["valkey-glide"], rows["iovalkey"], throughput)
-    assert (apart.together, beside.together) == (False, True)
-    assert len(beside.pairs) == 9
+    separate_groups = sample_between(rows["valkey-glide"], rows["ioredis@valkey"], throughput)
+    same_group = sample_between(rows["valkey-glide"], rows["iovalkey"], throughput)
+    assert (separate_groups.together, same_group.together) == (False, True)
+    assert len(same_group.pairs) == 9

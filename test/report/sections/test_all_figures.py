@@ -45,7 +45,7 @@ def test_percentile_with_too_few_samples_is_never_best() -> None:
     assert "p50" in best_of(table)
     assert "p99" not in best_of(table)
     marks = [[cell.marks for cell in row.cells if cell.marks] for row in table.rows]
-    assert [len(each) for each in marks] == [1, 2]
+    assert [len(marks_of_row) for marks_of_row in marks] == [1, 2]
 
 
 def test_nothing_is_best_across_stores() -> None:

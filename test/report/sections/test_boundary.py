@@ -10,7 +10,7 @@ from conftest import Build
 def built(build: Build, *runs: tuple[str, Document, str]) -> Any:
     numbers: dict[str, int] = {}
     documents = []
-    for label, found, outcome in runs:
+    for label, record, outcome in runs:
         numbers[label] = numbers.get(label, 0) + 1
         documents.append(
             result(
@@ -20,7 +20,7 @@ def built(build: Build, *runs: tuple[str, Document, str]) -> Any:
                 outcome_text="the limiter did not keep its promise"
                 if outcome == "failed"
                 else None,
-                boundary=found,
+                boundary=record,
                 prediction=None,
             )
         )
@@ -44,7 +44,7 @@ def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_
     assert by_client["ioredis"]["over_admitted"] == "7"
 
     documents = outcome.summary["configurations"]
-    by_label = {each["label"]: each["promises"] for each in documents}
+    by_label = {document["label"]: document["promises"] for document in documents}
     assert by_label["iovalkey"][2] == {
         "id": "retry-after-admits",
         "promised": 1,

@@ -12,11 +12,11 @@ from report.results.model import SAME_SCRIPT, SEPARATIONS, PlannedRanking, Separ
 from report.sections.script_text import difference, mode_text
 
 
-def _planned(rows: tuple[Summary, ...], **said: object) -> list[Summary]:
+def _planned(rows: tuple[Summary, ...], **properties: object) -> list[Summary]:
     """The rows as one ranking of the plan, whatever their targets are."""
     keys = tuple(row.identity.key for row in rows)
     ranking = structs.replace(
-        PlannedRanking(id=f"ranking-{rows[0].id}", members=keys, family=1), **said
+        PlannedRanking(id=f"ranking-{rows[0].id}", members=keys, family=1), **properties
     )
     return [structs.replace(row, ranking=ranking) for row in rows]
 
@@ -29,12 +29,13 @@ def test_an_option_that_separates_rankings_is_named(separation: Separation) -> N
         (cell,) = cells(_planned(rows, client="iovalkey", varies=(separation.what,)))
         assert f"iovalkey {separation.words}" in mode_text(cell.rankings[0])
         return
-    usual, varied = rows
-    (cell,) = cells([*_planned((usual,)), *_planned((varied,), conditions=(option,))])
+    default, varied = rows
+    (cell,) = cells([*_planned((default,)), *_planned((varied,), conditions=(option,))])
     assert any(separation.words in mode_text(ranking) for ranking in cell.rankings)
     if option != SAME_SCRIPT:
-        said = f"The {separation.what} differ: {separation.usual} and {separation.value or separation.words}."
-        assert said in difference(cell)
+        value = separation.value or separation.words
+        sentence = f"The {separation.what} differ: {separation.usual} and {value}."
+        assert sentence in difference(cell)
 
 
 def test_rows_are_ranked_as_the_plan_says_whatever_their_targets_are() -> None:

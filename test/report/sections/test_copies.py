@@ -63,8 +63,10 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 def table(outcome: Outcome, table_id: str) -> Table:
-    (found,) = [each for each in tables_of(outcome.page) if each.id == table_id]
-    return found
+    (matching,) = [
+        page_table for page_table in tables_of(outcome.page) if page_table.id == table_id
+    ]
+    return matching
 
 
 def after(names: list[str], reference: str = REFERENCE) -> str:
@@ -117,7 +119,11 @@ def test_it_is_named_a_copy_and_is_in_no_ranking(outcome: Outcome) -> None:
     decision = table(outcome, "decision")
     (copy,) = [row for row in decision.rows if row[0] == COPY]
     assert copy[-1] == "its copy no difference"
-    (ranked,) = [each for each in outcome.summary["conclusions"] if each["reference"] == REFERENCE]
+    (ranked,) = [
+        conclusion
+        for conclusion in outcome.summary["conclusions"]
+        if conclusion["reference"] == REFERENCE
+    ]
     assert COPY not in {pair["new"] for pair in ranked["comparisons"]}
 
 
@@ -126,30 +132,33 @@ def test_p99_at_full_load_is_printed_with_the_size_of_the_group_alone(outcome: O
     first = outcome.text("summary.md").split("<!-- details -->")[0]
     assert "p99" not in first
     assert "p99" not in "\n".join(outcome.summary["recommendation"]["screen"])
-    for found in tables_of(outcome.page):
-        latencies = [head for head in found.heads if head.startswith("p99")]
+    for page_table in tables_of(outcome.page):
+        latencies = [head for head in page_table.heads if head.startswith("p99")]
         if latencies:
-            assert "Group targets" in found.heads, found.id
+            assert "Group targets" in page_table.heads, page_table.id
             # The list of runs has those of open loops too, and their load beside them.
-            assert found.id == "run-rows" or all("at full load" in head for head in latencies)
+            assert page_table.id == "run-rows" or all("at full load" in head for head in latencies)
 
 
 def test_rows_of_groups_of_different_sizes_are_apart(outcome: Outcome) -> None:
     """A row that was in both has the figures of its runs in each."""
-    found = table(outcome, "cell1-latency")
-    headings = [index for index, row in enumerate(found.rows) if len(row) == 1]
-    assert [found.rows[index] for index in headings] == [
+    latencies = table(outcome, "cell1-latency")
+    headings = [index for index, row in enumerate(latencies.rows) if len(row) == 1]
+    assert [latencies.rows[index] for index in headings] == [
         ["In groups of 3 targets"],
         ["In groups of 4 targets"],
     ]
     threes, fours = (
         {row[0].split()[0]: row for row in rows}
-        for rows in (found.rows[headings[0] + 1 : headings[1]], found.rows[headings[1] + 1 :])
+        for rows in (
+            latencies.rows[headings[0] + 1 : headings[1]],
+            latencies.rows[headings[1] + 1 :],
+        )
     )
     assert (set(threes), set(fours)) == (set(GROUPS[1]), set(GROUPS[0]))
     assert after(list(fours)) == COPY
-    size = found.heads.index("Group targets")
-    p99 = found.heads.index("p99 ms at full load")
+    size = latencies.heads.index("Group targets")
+    p99 = latencies.heads.index("p99 ms at full load")
     assert {row[size] for row in threes.values()} == {"3"} and {
         row[size] for row in fours.values()
     } == {"4"}

@@ -30,8 +30,8 @@ NODE: Document = {
 
 
 def diagnosed(label: str = "iovalkey", run: int = 2, **changes: Any) -> Document:
-    found = {"servers": {"server-1": SERVER}, "nodes": [NODE], **changes}
-    return result(configuration(label), run, 500, diagnosis=found)
+    record = {"servers": {"server-1": SERVER}, "nodes": [NODE], **changes}
+    return result(configuration(label), run, 500, diagnosis=record)
 
 
 def cells(*documents: Document) -> list[dict[str, str]]:
@@ -79,11 +79,11 @@ def test_what_nothing_told_is_not_known() -> None:
 
 def planned(runs: int) -> Document:
     """A plan whose last run of each configuration has instruments."""
-    found = manifest([configuration()], runs=max(1, runs))
-    del found["plan"]["runs"][runs:]
+    document = manifest([configuration()], runs=max(1, runs))
+    del document["plan"]["runs"][runs:]
     last = {"configuration_hash": hash_of(configuration()), "run": runs + 1, "diagnose": True}
-    found["plan"]["runs"].append({**last, "file": "0_diagnose.json"})
-    return found
+    document["plan"]["runs"].append({**last, "file": "0_diagnose.json"})
+    return document
 
 
 def test_a_diagnosing_run_is_in_no_figure_and_is_not_missing(build: Build) -> None:

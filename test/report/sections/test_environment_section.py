@@ -19,7 +19,7 @@ def machine_facts_of(folder: Path, **facts: Any) -> dict[str, str]:
 
 
 def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
-    facts = machine_facts_of(
+    texts = machine_facts_of(
         tmp_path,
         cpus=8,
         smt=True,
@@ -35,15 +35,15 @@ def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
         microcode="0xa0011d1",
         index_ms=21.27,
     )
-    assert facts["CPU"] == "Example CPU @ 2.50GHz, 8 CPUs on 4 cores"
-    assert facts["SMT"] == "on"
-    assert facts["Caches"] == (
+    assert texts["CPU"] == "Example CPU @ 2.50GHz, 8 CPUs on 4 cores"
+    assert texts["SMT"] == "on"
+    assert texts["Caches"] == (
         "L1 data 32 KiB for 2 CPUs, L1 instruction 32 KiB for 2 CPUs, L2 1 MiB, L3 32 MiB for 4 CPUs"
     )
-    assert facts["NUMA nodes"] == "2 (CPUs 0-1,4-5; CPUs 2-3,6-7)"
-    assert facts["Hypervisor"] == "Amazon EC2 m7i.large"
-    assert facts["Microcode"] == "0xa0011d1"
-    assert facts["Index of the machine"].startswith("21.3 ms")
+    assert texts["NUMA nodes"] == "2 (CPUs 0-1,4-5; CPUs 2-3,6-7)"
+    assert texts["Hypervisor"] == "Amazon EC2 m7i.large"
+    assert texts["Microcode"] == "0xa0011d1"
+    assert texts["Index of the machine"].startswith("21.3 ms")
 
 
 def test_hardware_that_is_not_known_is_not_there(tmp_path: Path) -> None:

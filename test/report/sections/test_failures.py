@@ -29,44 +29,46 @@ def failing(run: int, requests_per_second: int = 2000, **counts: Any) -> Documen
 
 
 def failures_of(*documents: Document) -> Section:
-    found = failures(analysis_of_results(*documents))
-    assert found
-    return found
+    section = failures(analysis_of_results(*documents))
+    assert section
+    return section
 
 
-def requests_of(found: Section) -> dict[str, tuple[str, str]]:
+def requests_of(section: Section) -> dict[str, tuple[str, str]]:
     """Requests and runs by kind."""
-    return {row["Kind"]: (row["Requests"], row["Runs"]) for row in by_column(found.tables[0])}
+    return {row["Kind"]: (row["Requests"], row["Runs"]) for row in by_column(section.tables[0])}
 
 
 def test_every_kind_is_counted_over_all_runs() -> None:
-    found = failures_of(
+    section = failures_of(
         failing(1, connection_errors=3, by_code={"500": 2, "503": 5, "404": 1}),
         failing(2, timed_out=4, by_code={"502": 1}),
         result(configuration(), 3),
     )
-    assert requests_of(found) == {
+    assert requests_of(section) == {
         "connection": ("3", "1"),
         "time-out": ("4", "1"),
         "5xx": ("8", "2"),
         "other status": ("1", "1"),
         "store": ("0", "0"),
     }
-    assert found.answer.startswith("16 failed requests in 2 of 3 measured runs")
+    assert section.answer.startswith("16 failed requests in 2 of 3 measured runs")
 
 
 def test_no_error_is_said_and_no_row_is_shown() -> None:
-    found = failures_of(result(configuration()))
-    assert found.text[0].startswith(
+    section = failures_of(result(configuration()))
+    assert section.text[0].startswith(
         "No request failed in 1 measured run with 10,000 answered requests."
     )
-    assert len(found.tables) == 1
+    assert len(section.tables) == 1
 
 
 def test_runs_with_errors_stand_beside_those_without() -> None:
     failed = failing(3, 3000, connection_errors=7)
-    found = failures_of(result(configuration(), 1, 2000), result(configuration(), 2, 1000), failed)
-    (row,) = found.tables[1].rows
+    section = failures_of(
+        result(configuration(), 1, 2000), result(configuration(), 2, 1000), failed
+    )
+    (row,) = section.tables[1].rows
     texts = [cell.text for cell in row.cells]
     # With errors 3,000; without the median of 1,000 and 2,000. One run has no ratio.
     place = texts.index("1 of 3")

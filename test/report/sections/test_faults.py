@@ -41,12 +41,12 @@ def cells(*documents: Document) -> dict[str, str]:
 
 def test_figures_are_medians_over_the_runs_with_their_range() -> None:
     over = {"admitted": 4100, "counters_kept": 4000, "counters_lost": 4940}
-    found = cells(
+    texts = cells(
         faulted(run=1),
         faulted(run=2, recovery_s=1.5, outage_seen_s=1.3, requests_lost=2500, over_admission=over),
         faulted(run=3, recovery_s=1.4),
     )
-    assert found == {
+    assert texts == {
         "Outage": "1.0 / 1.2 [1.2–1.3]",
         "Errors": "98.0 %",
         "First error": "0.1",
@@ -132,7 +132,7 @@ def test_what_failed_is_named_by_the_code_of_the_answer() -> None:
 
 
 def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
-    found = cells(
+    texts = cells(
         faulted(
             outage_seen_s=0,
             first_error_s=None,
@@ -146,12 +146,12 @@ def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
             behaviour="waits",
         )
     )
-    assert found["First error"] == "none"
-    assert found["Errors"] == "no answers"
-    assert found["Served again"] == "never"
-    assert found["Settled again"] == "not known"
-    assert found["Over quota"] == "not applicable"
-    assert found["Fails"] == "waits [no answers]"
+    assert texts["First error"] == "none"
+    assert texts["Errors"] == "no answers"
+    assert texts["Served again"] == "never"
+    assert texts["Settled again"] == "not known"
+    assert texts["Over quota"] == "not applicable"
+    assert texts["Fails"] == "waits [no answers]"
 
 
 def test_a_run_that_is_invalid_or_failed_does_not_count_and_is_listed() -> None:
@@ -161,7 +161,7 @@ def test_a_run_that_is_invalid_or_failed_does_not_count_and_is_listed() -> None:
     (row,) = by_column(table_of(faulted(), invalid, broken))
     assert (row["Runs"], row["Verdict"], row["Settled again"]) == ("1 of 3", "failed", "1.3")
     listed = fault_runs(analysis_of_results(faulted(), invalid, broken))
-    reasons = [each.cells[3].lines for each in only_table(listed).rows]
+    reasons = [row.cells[3].lines for row in only_table(listed).rows]
     assert reasons == [(), ("M8: counts differ",), ("server-1: exited with code 137",)]
     (alone,) = by_column(table_of(broken))
     assert alone["reason"] == "server-1: exited with code 137"
@@ -189,18 +189,18 @@ def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None
         ("… the store restarts", ["ioredis", "iovalkey"]),
         ("… the store stops for a while", ["ioredis", "iovalkey"]),
     ]
-    (_, drawn, _), (_, other, _) = fault_charts(groups)
-    layout = drawn["layout"]
+    (_, first, _), (_, second, _) = fault_charts(groups)
+    layout = first["layout"]
     assert [text["text"] for text in layout["annotations"]] == [
         "<b>ioredis</b> · served again 1.1 s · settled 1.3 s",
         "<b>iovalkey</b> · served again 1.1 s · settled 1.3 s",
     ]
     for axis in ("xaxis", "yaxis", "yaxis2"):
-        assert layout[axis]["range"] == other["layout"][axis]["range"]
+        assert layout[axis]["range"] == second["layout"][axis]["range"]
     assert layout["yaxis"]["range"] == layout["yaxis3"]["range"]
     band = layout["shapes"][0]
     assert (band["x0"], band["x1"]) == (0, pytest.approx(1.01))
-    admitted = drawn["data"][0]
+    admitted = first["data"][0]
     # The first slice begins 2.01 s before the fault.
     assert admitted["x"][0] == pytest.approx(-2.01)
 
@@ -210,8 +210,8 @@ def test_the_csv_has_every_run_and_never_a_zero_for_what_is_absent() -> None:
         analysis_of_results(faulted(), failed_result(faulted()["configuration"], 2)).campaign
     )
     first, second = csv.DictReader(io.StringIO(faults_csv(groups)))
-    shown = [first[name] for name in ("fault", "recovery_s", "over_admission")]
-    assert shown == ["store-restart", "1.300", "1000"]
+    values = [first[name] for name in ("fault", "recovery_s", "over_admission")]
+    assert values == ["store-restart", "1.300", "1000"]
     assert (second["verdict"], second["recovery_s"], second["requests_lost"]) == ("failed", "", "")
 
 

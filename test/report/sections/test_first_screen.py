@@ -80,8 +80,8 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
         in group.sentence
     )
     assert "fastest" not in group.sentence
-    shown = [(row.ratio, row.status) for row in group.rows]
-    assert shown == [
+    ratios = [(row.ratio, row.status) for row in group.rows]
+    assert ratios == [
         ("–", ""),
         ("0.83×, 0.83–0.84×", "slower"),
         ("0.67×, 0.66–0.67×", "not decided"),
@@ -99,13 +99,13 @@ def test_warnings_reach_the_row() -> None:
 def test_a_ramp_in_the_samples_is_warned_of(ramp_s: int) -> None:
     width = 10 * ramp_s
     answers = [300 if place < width else 500 + place % 3 for place in range(300)]
-    found = summaries_of(
+    summaries = summaries_of(
         *(
             result(configuration(), run, 2000, duration=30, slices=slices(answers))
             for run in (1, 2, 3)
         )
     )
-    warnings = found[0].warnings
+    warnings = summaries[0].warnings
     assert len(warnings) == (1 if ramp_s else 0)
     if ramp_s:
         assert warnings[0].startswith(
@@ -126,16 +126,16 @@ def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
     assert "iovalkey+same-script has the lowest p99." in group.sentence
     assert "throughput" not in group.sentence
     assert [row.status for row in group.rows] == ["better", "worse"]
-    (told,) = conclusions(cells(summaries_of(*results)))
-    assert told["comparisons"] == []
-    assert [pair["conclusion"] for pair in told["latency_p99_comparisons"]] == ["worse"]
+    (conclusion,) = conclusions(cells(summaries_of(*results)))
+    assert conclusion["comparisons"] == []
+    assert [pair["conclusion"] for pair in conclusion["latency_p99_comparisons"]] == ["worse"]
 
 
 def test_programs_are_told_the_same() -> None:
     summaries = summaries_of(
         *rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER))
     )
-    (told,) = conclusions(cells(summaries))
-    assert told["sentence"] == decision_cells(cells(summaries))[0].groups[0].sentence
-    assert [each["conclusion"] for each in told["comparisons"]] == ["slower"] * 3
-    assert {each["comparisons_in_family"] for each in told["comparisons"]} == {3}
+    (conclusion,) = conclusions(cells(summaries))
+    assert conclusion["sentence"] == decision_cells(cells(summaries))[0].groups[0].sentence
+    assert [comparison["conclusion"] for comparison in conclusion["comparisons"]] == ["slower"] * 3
+    assert {comparison["comparisons_in_family"] for comparison in conclusion["comparisons"]} == {3}

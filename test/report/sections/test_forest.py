@@ -31,36 +31,36 @@ def runs_of(
 
 
 def forest_of(*results: Document) -> Forest:
-    (found,) = forests(analysis_of_results(*results))
-    return found
+    (forest,) = forests(analysis_of_results(*results))
+    return forest
 
 
 def test_rows_stand_by_their_ratio_and_are_told_by_shape_and_word() -> None:
     tied = (*runs_of("iovalkey", 6000, WIDE), *runs_of("ioredis@valkey", 5990, WIDE))
-    found = forest_of(*tied, *runs_of("valkey-glide", 3000))
-    by_label = {row.label: row for row in found.rows}
+    forest = forest_of(*tied, *runs_of("valkey-glide", 3000))
+    by_label = {row.label: row for row in forest.rows}
     base, open_row, slower = (
         by_label[name] for name in ("iovalkey", "ioredis@valkey", "valkey-glide")
     )
-    assert base.at == found.one
+    assert base.at == forest.one
     assert slower.low is not None and slower.at is not None and slower.high is not None
-    assert 0 <= slower.low <= slower.at <= slower.high < found.floor[0]
+    assert 0 <= slower.low <= slower.at <= slower.high < forest.floor[0]
     assert (slower.status, slower.shape) == ("slower", SHAPES["slower"])
     assert (open_row.status, open_row.shape) == ("not decided", SHAPES["not decided"])
-    assert found.floor[0] < found.one < found.floor[1]
+    assert forest.floor[0] < forest.one < forest.floor[1]
 
 
 def test_an_outlier_is_cut_and_its_value_is_written() -> None:
-    found = forest_of(
+    forest = forest_of(
         *runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5400), *runs_of("valkey-glide", 60)
     )
-    far = found.rows[-1]
-    near = found.rows[1]
+    far = forest.rows[-1]
+    near = forest.rows[1]
     assert (far.cut_low, near.cut_low, near.cut_high) == (True, False, False)
     assert far.at == 0
     assert far.text.startswith("0.01×")
     # A tenth less is still told apart by the eye.
-    assert near.at is not None and found.one - near.at > 3
+    assert near.at is not None and forest.one - near.at > 3
 
 
 def test_the_copy_of_the_reference_gives_the_resolution(tmp_path: Path) -> None:
@@ -69,12 +69,14 @@ def test_the_copy_of_the_reference_gives_the_resolution(tmp_path: Path) -> None:
     runs = [runs_of(label, 5000, factors) for label, factors in zip(labels, rates, strict=True)]
     document = manifest([configuration(label) for label in labels], 5)
     document["plan"]["references"] = [runs[0][0]["configuration_hash"]]
-    write_campaign(tmp_path / "c", document, [each for own in runs for each in own])
-    (found,) = forests(analyse(load_campaign(tmp_path / "c")))
-    copy = next(row for row in found.rows if row.label.endswith("+copy"))
-    assert found.resolution and copy.low is not None and copy.high is not None
-    assert found.resolution == (copy.low, copy.high)
-    assert found.resolution[0] < found.one < found.resolution[1]
+    write_campaign(
+        tmp_path / "c", document, [run for runs_of_target in runs for run in runs_of_target]
+    )
+    (forest,) = forests(analyse(load_campaign(tmp_path / "c")))
+    copy = next(row for row in forest.rows if row.label.endswith("+copy"))
+    assert forest.resolution and copy.low is not None and copy.high is not None
+    assert forest.resolution == (copy.low, copy.high)
+    assert forest.resolution[0] < forest.one < forest.resolution[1]
 
 
 def test_text_forms_fit_80_columns() -> None:
@@ -88,8 +90,8 @@ def test_text_forms_fit_80_columns() -> None:
     text = "\n".join(lines)
     for part in ("iovalkey+auto", "none", "requests/s", "slower"):
         assert part in text
-    (found,) = forests(analysis)
-    assert len(list(forest_lines(found))) == 2
+    (forest,) = forests(analysis)
+    assert len(list(forest_lines(forest))) == 2
 
 
 def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:
@@ -97,7 +99,9 @@ def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:
     runs = [runs_of(label, 5000, STEADY) for label in labels]
     document = manifest([configuration(label) for label in labels], 5)
     document["plan"]["references"] = [runs[0][0]["configuration_hash"]]
-    write_campaign(tmp_path / "c", document, [each for own in runs for each in own])
+    write_campaign(
+        tmp_path / "c", document, [run for runs_of_target in runs for run in runs_of_target]
+    )
     analysis = analyse(load_campaign(tmp_path / "c"))
     lines = screen_lines(analysis)
     assert max(map(len, lines)) <= WIDTH
@@ -118,12 +122,12 @@ def test_a_row_without_a_ratio_has_no_place() -> None:
     invalid = [
         result(configuration("valkey-glide"), run, 3000, verdict=broken) for run in range(1, 6)
     ]
-    found = forest_of(*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000), *invalid)
-    by_label = {row.label: row for row in found.rows}
-    assert by_label["iovalkey"].at == found.one
+    forest = forest_of(*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000), *invalid)
+    by_label = {row.label: row for row in forest.rows}
+    assert by_label["iovalkey"].at == forest.one
     assert by_label["valkey-glide"].at is None
     assert "3 answers are not accounted for" in by_label["valkey-glide"].text
-    (line,) = [line for line in forest_lines(found, WIDTH) if line.startswith("valkey-glide")]
+    (line,) = [line for line in forest_lines(forest, WIDTH) if line.startswith("valkey-glide")]
     assert not set("◆○▶◀■") & set(line)
 
 
@@ -161,9 +165,9 @@ def test_two_rows_share_no_cut_name_in_console_and_images() -> None:
     ]
     analysis = analysis_of_results(
         *(
-            each
-            for n, long in enumerate(targets)
-            for each in runs_of("ioredis", 5000 - 900 * n, target=long)
+            run
+            for number, long in enumerate(targets)
+            for run in runs_of("ioredis", 5000 - 900 * number, target=long)
         )
     )
     drawn = re.findall(r'text-anchor="end">([^<]*…[^<]*)<', images(analysis)[0]["answer-1.svg"])
@@ -175,10 +179,10 @@ def test_two_rows_share_no_cut_name_in_console_and_images() -> None:
 def test_the_image_names_the_ranking_of_rows_of_one_name() -> None:
     heavy: dict[str, Any] = {"workload": {"id": "heavy", "complexity": 1000}}
     documents = [
-        each
+        run
         for load in ({}, heavy)
         for label, rate in (("iovalkey", 3000), ("ioredis@valkey", 2000))
-        for each in runs_of(label, rate, **load)
+        for run in runs_of(label, rate, **load)
     ]
     image = images(analysis_of_results(*documents))[0]["answer-1.svg"]
     assert image.count('text-anchor="end">iovalkey<') == 2

@@ -12,7 +12,7 @@ from report.sections.environment import machine_picture
 
 
 def picture_of(document: Document | None, *results: Document) -> object:
-    runs = tuple(run_of(validate_result(each), "1.json") for each in results)
+    runs = tuple(run_of(validate_result(document), "1.json") for document in results)
     return machine_picture(Campaign(name="x", manifest=document, counted=runs))
 
 
@@ -40,20 +40,22 @@ def test_machines_that_share_roles_are_one_box_and_many_are_counted() -> None:
     document["sessions"][0]["links"] = [
         link(name, "app", 40 + number) for number, name in enumerate(names)
     ]
-    found = picture_of(document, placed_result(1, placement=placement))
-    first, second = found.tiers  # type: ignore[attr-defined]
+    picture = picture_of(document, placed_result(1, placement=placement))
+    first, second = picture.tiers  # type: ignore[attr-defined]
     assert (len(first.boxes), first.more_boxes) == (6, "and 3 machines more")
     assert (len(first.links), first.more_links) == (4, "and 5 links more")
     assert [(box.name, box.roles) for box in second.boxes] == [("app", ("server", "6 store nodes"))]
 
 
 def test_machines_that_are_one_computer_are_named() -> None:
-    both = {name: {**machine(name), "shares_kernel_with": [other]} for name, other in (
+    machines = {name: {**machine(name), "shares_kernel_with": [neighbour]} for name, neighbour in (
         ("load-host", "app-host"),
         ("app-host", "load-host"),
     )}  # fmt: skip
-    found = picture_of(machines_manifest([configuration()], 1, machines=both), placed_result(1))
-    (note,) = found.notes  # type: ignore[attr-defined]
+    picture = picture_of(
+        machines_manifest([configuration()], 1, machines=machines), placed_result(1)
+    )
+    (note,) = picture.notes  # type: ignore[attr-defined]
     assert note.startswith("app-host and load-host are one computer: they share its CPUs")
 
 
@@ -62,9 +64,9 @@ def test_links_and_bandwidths_that_were_not_measured_are_not_shown() -> None:
     links = document["sessions"][0]["links"]
     del links[1]
     del links[0]["bits_per_second"]
-    found = picture_of(document, placed_result(1))
-    assert [len(tier.links) for tier in found.tiers] == [1, 0, 0]  # type: ignore[attr-defined]
-    assert found.tiers[0].links[0].bandwidth == "bandwidth not known"  # type: ignore[attr-defined]
+    picture = picture_of(document, placed_result(1))
+    assert [len(tier.links) for tier in picture.tiers] == [1, 0, 0]  # type: ignore[attr-defined]
+    assert picture.tiers[0].links[0].bandwidth == "bandwidth not known"  # type: ignore[attr-defined]
 
 
 def test_runs_csv_names_the_machine_of_each_role(build: Build) -> None:

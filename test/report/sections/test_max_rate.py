@@ -35,21 +35,23 @@ def searched(
 ) -> tuple[Document, list[Document]]:
     """Manifest and results of a search; files are named as `write_campaign` names them."""
     configurations = {
-        hash_of(each): each for label, rate, _, _ in trials for each in [at_rate(label, rate)]
+        hash_of(config): config for label, rate, _, _ in trials for config in [at_rate(label, rate)]
     }
-    made: dict[str, int] = {}
+    run_counts: dict[str, int] = {}
     runs = []
     states = []
     results = []
     for number, (label, rate, bracket, status) in enumerate(trials):
         hashed = hash_of(at_rate(label, rate))
-        made[hashed] = made.get(hashed, 0) + 1
-        file = f"{number:02d}_run{made[hashed]}.json"
-        planned = {"configuration_hash": hashed, "run": made[hashed], "file": file}
+        run_counts[hashed] = run_counts.get(hashed, 0) + 1
+        file = f"{number:02d}_run{run_counts[hashed]}.json"
+        planned = {"configuration_hash": hashed, "run": run_counts[hashed], "file": file}
         runs.append({**planned, **({"bracket": True} if bracket else {})})
         reason = {"kept": "", "missed": LATE, "void": "M8 counts differ"}[status]
         states.append({"file": file, "status": status, "reason": reason})
-        results.append(result(at_rate(label, rate), made[hashed], max(100, int(rate)), **changes))
+        results.append(
+            result(at_rate(label, rate), run_counts[hashed], max(100, int(rate)), **changes)
+        )
     manifested = manifest(list(configurations.values()))
     manifested["plan"]["runs"] = runs
     manifested["plan"]["max_rate"] = {
@@ -122,20 +124,20 @@ def test_the_page_has_every_trial_by_rate(build: Build) -> None:
 
 
 def test_a_target_that_the_generator_limits_is_censored(tmp_path: Path) -> None:
-    (found,) = documents(tmp_path / "c", *searched(of("iovalkey", 1010), limited_by=GENERATOR))
-    assert found["censored_by"] == "generator"
-    assert (found["estimate_per_second"], found["interval"]["high"]) == (None, None)
-    assert found["sentence"].startswith("iovalkey: at least 999/s keeps p99<10ms")
+    (document,) = documents(tmp_path / "c", *searched(of("iovalkey", 1010), limited_by=GENERATOR))
+    assert document["censored_by"] == "generator"
+    assert (document["estimate_per_second"], document["interval"]["high"]) == (None, None)
+    assert document["sentence"].startswith("iovalkey: at least 999/s keeps p99<10ms")
     assert (
         "the load generator was the limit (the generator's event loop was 97 % busy)"
-        in found["sentence"]
+        in document["sentence"]
     )
 
 
 def test_trials_without_a_bound_say_so(tmp_path: Path) -> None:
-    (found,) = documents(tmp_path / "c", *searched(of("iovalkey", 1100)))
-    assert found["interval"] == {"low": pytest.approx(1060, rel=2e-3), "high": None}
-    assert "errors<0.1% is at least 1,058/s (25 trials" in found["sentence"]
+    (document,) = documents(tmp_path / "c", *searched(of("iovalkey", 1100)))
+    assert document["interval"] == {"low": pytest.approx(1060, rel=2e-3), "high": None}
+    assert "errors<0.1% is at least 1,058/s (25 trials" in document["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,6 @@ def test_an_early_end_leaves_a_partial_answer(tmp_path: Path, why: str | None, t
 
 def test_no_rate_at_all_is_a_result_too(tmp_path: Path) -> None:
     trials: list[Trial] = [("iovalkey", rate, True, "missed") for rate in (1000, 0.1)]
-    (found,) = documents(tmp_path / "c", *searched(trials))
-    assert found["sentence"] == "iovalkey: not even 0.1/s keeps p99<10ms, errors<0.1%."
-    assert found["estimate_per_second"] is None
+    (document,) = documents(tmp_path / "c", *searched(trials))
+    assert document["sentence"] == "iovalkey: not even 0.1/s keeps p99<10ms, errors<0.1%."
+    assert document["estimate_per_second"] is None

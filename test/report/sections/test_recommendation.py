@@ -30,7 +30,8 @@ def runs_of(
 
 def recommended(*results: Document, **manifested: Any) -> Recommendation:
     runs: tuple[Run, ...] = tuple(
-        run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results)
+        run_of(validate_result(document), f"{number}.json")
+        for number, document in enumerate(results)
     )
     configurations = [document["configuration"] for document in results]
     document = manifest(configurations, **manifested)
@@ -52,30 +53,33 @@ def test_cpu_at_capacity_is_told_where_the_throughput_is_not_decided() -> None:
 
 
 def test_who_is_shown_to_be_the_fastest() -> None:
-    found = recommended(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000))
-    assert found.lead.startswith(
+    recommendation = recommended(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000))
+    assert recommendation.lead.startswith(
         "On this machine iovalkey is the fastest. valkey-glide (0.83×, 0.83–0.84×) is slower than iovalkey."
     )
-    assert (found.decide, found.command) == ("", "")
+    assert (recommendation.decide, recommendation.command) == ("", "")
 
 
 def test_some_differ_and_others_do_not() -> None:
     tied = (*runs_of("iovalkey", 6000, WIDE), *runs_of("ioredis@valkey", 5990, WIDE))
-    found = recommended(*tied, *runs_of("valkey-glide", 3000, WIDE))
-    assert "fastest" not in found.lead
-    assert "are slower" not in found.lead and ") is slower than iovalkey." in found.lead
-    assert "Not decided: ioredis@valkey against iovalkey." in found.lead
+    recommendation = recommended(*tied, *runs_of("valkey-glide", 3000, WIDE))
+    assert "fastest" not in recommendation.lead
+    assert (
+        "are slower" not in recommendation.lead
+        and ") is slower than iovalkey." in recommendation.lead
+    )
+    assert "Not decided: ioredis@valkey against iovalkey." in recommendation.lead
 
 
 def test_fewer_than_five_runs_say_what_it_takes() -> None:
-    found = recommended(
+    recommendation = recommended(
         *runs_of("iovalkey", 6000, STEADY[:3]), *runs_of("valkey-glide", 5000, STEADY[:3])
     )
-    assert found.lead.startswith(
+    assert recommendation.lead.startswith(
         "Nothing is decided: iovalkey and valkey-glide have 3 runs each that count"
     )
-    assert found.decide == "To decide, make about 10 runs of each (20 runs):"
-    assert found.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
+    assert recommendation.decide == "To decide, make about 10 runs of each (20 runs):"
+    assert recommendation.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
 
 
 @pytest.mark.parametrize(
@@ -87,29 +91,29 @@ def test_fewer_than_five_runs_say_what_it_takes() -> None:
     ],
 )
 def test_what_nothing_can_be_compared_with_is_said(results: list[Document], lead: str) -> None:
-    found = recommended(*results)
-    assert found.lead.startswith(lead)
-    assert found.decide
+    recommendation = recommended(*results)
+    assert recommendation.lead.startswith(lead)
+    assert recommendation.decide
 
 
 def test_clients_on_different_stores_are_not_compared() -> None:
-    found = recommended(*runs_of("iovalkey", 6000), *runs_of("ioredis", 3000))
-    assert "ioredis and iovalkey ran on different stores (redis and valkey)" in found.lead
-    assert "ioredis@valkey" in found.decide
+    recommendation = recommended(*runs_of("iovalkey", 6000), *runs_of("ioredis", 3000))
+    assert "ioredis and iovalkey ran on different stores (redis and valkey)" in recommendation.lead
+    assert "ioredis@valkey" in recommendation.decide
 
 
 def test_of_several_comparisons_the_first_that_is_decided_leads() -> None:
-    found = recommended(
+    recommendation = recommended(
         *runs_of("iovalkey", 6000),
         *runs_of("valkey-glide", 5000),
         *runs_of("iovalkey", 6000, WIDE, traffic="fixed"),
         *runs_of("valkey-glide", 6000, WIDE, traffic="fixed"),
     )
-    assert found.lead.startswith(
+    assert recommendation.lead.startswith(
         "On this machine, realistic: iovalkey is the fastest. valkey-glide (0.83×, "
     )
-    assert found.lead.endswith(" is slower than iovalkey. 1 more comparison is below.")
-    assert [line.text.partition(":")[0] for line in found.lines] == ["Fixed", "Realistic"]
+    assert recommendation.lead.endswith(" is slower than iovalkey. 1 more comparison is below.")
+    assert [line.text.partition(":")[0] for line in recommendation.lines] == ["Fixed", "Realistic"]
 
 
 def test_other_programs_beside_one_row_are_told_and_decide_nothing() -> None:
@@ -122,11 +126,11 @@ def test_other_programs_beside_one_row_are_told_and_decide_nothing() -> None:
                 "busy_cpu_percent": 150,
                 "foreign_cpu_percent": percent,
             }
-    found = recommended(*busy, *quiet)
-    why = "other programs used 1 % of one CPU beside iovalkey and 40 % beside valkey-glide"
-    assert "fastest" not in found.lead and f"because {why}." in found.lead
-    assert f"Not judged: {why}." in [line.text for line in found.caveats]
-    assert "close other programs" in found.decide
+    recommendation = recommended(*busy, *quiet)
+    reason = "other programs used 1 % of one CPU beside iovalkey and 40 % beside valkey-glide"
+    assert "fastest" not in recommendation.lead and f"because {reason}." in recommendation.lead
+    assert f"Not judged: {reason}." in [line.text for line in recommendation.caveats]
+    assert "close other programs" in recommendation.decide
 
 
 @pytest.mark.parametrize(
@@ -145,13 +149,15 @@ def test_the_command_asks_for_so_many_runs(command: str, wanted: str) -> None:
 
 
 def test_only_limits_that_hold_are_told() -> None:
-    own = recommended(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000), conditions=[])
+    recommendation = recommended(
+        *runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000), conditions=[]
+    )
     same = recommended(
         *runs_of("iovalkey+same-script", 6000),
         *runs_of("valkey-glide+same-script", 5000),
         conditions=[],
     )
-    assert any("client and script together" in line.text for line in own.caveats)
+    assert any("client and script together" in line.text for line in recommendation.caveats)
     assert [line.text for line in same.caveats] == [
         "p99 and server CPU per request are those at full load (a closed loop), where they follow from the "
         "throughput: --rate measures them at your rate."
@@ -159,7 +165,9 @@ def test_only_limits_that_hold_are_told() -> None:
 
 
 def test_a_client_close_to_the_ceiling_is_told() -> None:
-    found = recommended(
+    recommendation = recommended(
         *runs_of("iovalkey", 9500), *runs_of("valkey-glide", 5000), *runs_of("none", 10_000)
     )
-    assert any("(0.95× of none): the harness may limit it" in line.text for line in found.caveats)
+    assert any(
+        "(0.95× of none): the harness may limit it" in line.text for line in recommendation.caveats
+    )
