@@ -20,8 +20,7 @@ def test_the_picture_goes_the_way_of_requests_with_the_round_trips(build: Build)
     page = read(build(machines_manifest([configuration()], 1), [placed_result(1)]).page).text
     text = " ".join(page[page.index("What ran where") :].split())
     places = [
-        text.index(each)
-        for each in ("load-host", "61 µs", "app-host 8", "58 µs", "data-host 8")
+        text.index(each) for each in ("load-host", "61 µs", "app-host 8", "58 µs", "data-host 8")
     ]
     assert places == sorted(places)
     assert "The roles ran on 3 machines" in text
