@@ -510,8 +510,9 @@ def view_of(matrix: Matrix) -> MatrixView:
             )
 
         label, *place_cells = section.named(key.label, key.store, key.topology)
-        first, others = cells[:FIRST_QUESTIONS], cells[FIRST_QUESTIONS:]
-        row = (label, *first, *place_cells, *others, TableCell(view.condition))
+        first_cells = cells[:FIRST_QUESTIONS]
+        other_cells = cells[FIRST_QUESTIONS:]
+        row = (label, *first_cells, *place_cells, *other_cells, TableCell(view.condition))
         rows.append(TableRow(row_id, row))
         values[row_id] = {
             "condition": view.condition,
