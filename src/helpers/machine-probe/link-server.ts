@@ -18,7 +18,14 @@ const RATE_BYTES = 8;
 const CHUNK = Buffer.alloc(256 * 1024, 1);
 /** Bytes in this first time do not count, because a connection starts slowly. */
 const STARTS_MS = 100;
+/** How long bytes are counted where enough of them arrive. */
 const COUNTED_MS = 500;
+/**
+ * How long they are counted otherwise. A narrow link loses packets, and what waited for a lost one
+ * arrives as a lump of up to some hundred kB, which must be small beside what is counted.
+ */
+const COUNTED_NARROW_MS = 2_000;
+const ENOUGH_BYTES = 4_000_000;
 
 /** Writes to a socket as much as it takes. */
 export function flood(socket: Socket): void {
@@ -46,7 +53,8 @@ export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
         return;
       }
       bytes += chunk.length;
-      if (now - from_ms < COUNTED_MS) return;
+      const counted_ms = bytes < ENOUGH_BYTES ? COUNTED_NARROW_MS : COUNTED_MS;
+      if (now - from_ms < counted_ms) return;
       socket.off("data", onData).off("close", onClose);
       resolve((8 * bytes) / ((now - from_ms) / 1000));
     };
