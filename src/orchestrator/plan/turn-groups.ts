@@ -19,17 +19,18 @@ export const CLUSTERS = 3;
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(
-  request: Pick<Request, "diagnose" | "access" | "caps" | "storeAccess" | "objectives">,
+  request: Pick<Request, "diagnose" | "access" | "caps" | "objectives">,
   configurations: readonly Configuration[],
 ): string | undefined {
-  if (configurations.length === 1) return "one target has the load alone";
-  if (request.objectives) return "the search for the highest rate plans its own trials";
-  if (request.diagnose) return "runs with instruments are not compared";
+  if (configurations.length === 1) return "there is only one target";
+  if (request.objectives)
+    return "a search for the highest rate decides after each trial what it tries next";
+  if (request.diagnose)
+    return "--diagnose slows down what it looks at, so its runs are not compared";
   if (Object.values(request.access).some((access) => access !== undefined))
-    return "the runs take place on several machines";
-  if (request.storeAccess.STORE_URL) return "one store of others cannot be up once for each target";
+    return "turns need all targets on one machine";
   if (Object.values(request.caps).some(({ cpus }) => cpus !== undefined && cpus < 2))
-    return "a cap below 2 CPUs is dealt in periods as long as a turn";
+    return "an engine enforces a cap below 2 CPUs in periods as long as a turn";
 
   for (const configuration of configurations) {
     const reason = againstTurns(configuration);
@@ -42,14 +43,18 @@ export function reasonAgainstTurns(
 /** Why this configuration cannot share the load with others by turns; undefined where it can. */
 function againstTurns(configuration: Configuration): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
-  if (isProgramLayer(layer) || target.program !== undefined) return "a load program makes the load";
-  if (faults) return "faults are planned";
+  if (isProgramLayer(layer) || target.program !== undefined)
+    return "a load program such as wrk makes the load, which cannot wait for its turn";
+  if (faults) return "a fault comes at a fixed time, which may be the turn of another target";
   if (countIn(configuration, "generators") > DEFAULT_COUNT)
-    return "several generators make the load";
-  if (load.model === "open") return "an open loop sends at its times";
-  if (!("duration_s" in extent)) return "the runs have a number of requests";
+    return "several generators share the load, and turns need one";
+  if (load.model === "open")
+    return "requests at a rate are sent at fixed times, which would fall between turns";
+  if (!("duration_s" in extent))
+    return "the runs end after a number of requests, and turns need seconds";
   const profile = findProfile(traffic);
-  if (profile.binding || limits.points < profile.limits.points) return "the quota binds";
+  if (profile.binding || limits.points < profile.limits.points)
+    return "the quota is used up within a window, which turns would stretch";
   return undefined;
 }
 

@@ -31,6 +31,7 @@ import { Generators, type Second } from "./run-generators.js";
 import type { RequestedRun, RunSettings } from "./run-settings.js";
 import { keyPrefixOf } from "./run-specs.js";
 import { type RunStore, type StoreSide, storeOf } from "./run-store.js";
+import { withoutSharedCounts } from "./shared-store.js";
 
 export interface RunListener {
   phase(phase: Phase): void;
@@ -86,6 +87,8 @@ export interface ReadyRun {
   listener: RunListener;
   injection: FaultInjection;
   machines: SeveralMachines | undefined;
+  /** Whether runs of other targets are up at the same time. */
+  isByTurns: boolean;
 }
 
 export interface RunOptions {
@@ -112,7 +115,8 @@ export async function executeRun(
   const clocks = new ClockComparison();
   try {
     return await withParts(layoutOf(settings), place, async ({ supervisor, started }) => {
-      const ready = await openRun(settings, supervisor, lease, listener, machines);
+      const opened = await openRun(settings, supervisor, lease, listener, machines);
+      const ready = { ...opened, isByTurns: run !== undefined };
       const load = await startLoad(ready);
       try {
         const raw = await measure(ready, load, runtime.counterSource);
@@ -137,7 +141,7 @@ async function openRun(
   lease: Lease,
   listener: RunListener,
   machines: SeveralMachines | undefined,
-): Promise<ReadyRun> {
+): Promise<Omit<ReadyRun, "isByTurns">> {
   listener.phase("starting");
   const store = storeOf(settings, supervisor);
   await store.open();
@@ -247,7 +251,16 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
     admissions,
     ...definedOnly({ faults: withReconnections(faults, reconnections) }),
     ...storeSide,
+    ...definedOnly({ store: ownEvidence(run, storeSide.store) }),
   };
+}
+
+/** What the readings of the store say of this run. */
+function ownEvidence(
+  { settings, isByTurns }: ReadyRun,
+  store: StoreEvidence | undefined,
+): StoreEvidence | undefined {
+  return store && settings.external && isByTurns ? withoutSharedCounts(store) : store;
 }
 
 /**

@@ -93,6 +93,33 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     expect(holding(home, PASSWORD)).toEqual([]);
   });
 
+  test("has the targets of a group by turns: each has keys of its own, and what one cost the store is not known", async () => {
+    const store = await TestStore.start([], "redis");
+    onTestFinished(() => store.stop());
+    const flags = ["--duration-mode", "custom:2", "--warmup", "0.5", "--runs", "2"];
+    const url = ["--store-url", `redis://127.0.0.1:${store.port}`];
+    const clients = "ioredis@redis,node-redis@redis";
+    const campaign = Campaign.run(newFolder(), clients, [...flags, ...url]);
+    const { stderr } = await campaign.ends();
+
+    expect(campaign.manifest.plan.order, stderr).toBe("turns");
+    expect(campaign.measured).toHaveLength(4);
+    for (const { verdict, store: evidence, admissions, counts } of campaign.measured) {
+      expect(verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+      expect(counts.allowed).toBeGreaterThan(0);
+      expect(evidence?.external).toBe(true);
+      expect(Object.keys(evidence?.nodes[0]?.at_end ?? {}).sort()).toEqual([
+        "evicted_keys",
+        "run_id",
+        "uptime_s",
+        "version",
+      ]);
+      expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M8");
+      // Its keys are read by their names, which no other target has.
+      expect(admissions?.status).toBe("counted");
+    }
+  });
+
   test(
     "Envoy's service reaches an encrypted one with the certificate of its authority",
     needs(["redis", "envoy-ratelimit"]),

@@ -156,6 +156,13 @@ describe("groups of a round by turns", () => {
     expect(notes.filter((note) => note.startsWith("not by turns"))).toHaveLength(1);
   });
 
+  test("a store that already runs serves the targets of a group by turns", () => {
+    const flags = ["--store-url", "redis://127.0.0.1:6379"];
+    const { order, notes } = planOf("ioredis@redis,node-redis@redis", ...flags);
+    expect(order).toBe("turns");
+    expect(notes.filter((note) => note.startsWith("not by turns"))).toEqual([]);
+  });
+
   test("at the limiter layer targets go by turns, and the plan says how well pairs agree there", () => {
     const { order, notes } = planOf("iovalkey,ioredis@valkey", "--layer", "limiter");
     expect(order).toBe("turns");
