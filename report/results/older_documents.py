@@ -1,5 +1,7 @@
-"""Converts older documents to the present format. No other place in this project knows former
-formats.
+"""Converts older documents to the present format.
+
+Only one other place knows what former formats lacked: `older_rankings.py` ranks the rows of plans
+that name no rankings, because that needs all rows of a campaign and not a single document.
 
 Everything that loads a document calls `converted` first. That is the report, `compare`, and the
 command `report documents`, whose lines `ratelimit-bench judge` reads. What is rendered, compared or

@@ -1,7 +1,9 @@
 """Ranks the rows of campaigns whose plan does not name rankings, and runs that no plan holds.
 
-Newer plans name them in `plan.rankings`. This is the rule that the report had before, which newer
-campaigns do not need, and nothing else in the report knows."""
+Each plan of version 4 names its rankings in `plan.rankings`. Plans of versions 2 and 3 named at
+most the references. `older_documents.py` converts everything else that former formats had. The rule
+here is the one that the report had before. Campaigns of version 4 do not need it, and nothing else
+in this project knows it."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace

@@ -176,8 +176,8 @@ export const planSchema = z.strictObject({
    */
   sources: z.array(z.string()).optional(),
   /**
-   * What is ranked with what. It is absent in older plans, which have the next two members in its
-   * place.
+   * What is ranked with what. Each plan of this version has it. In older plans, which only the report
+   * reads, the next two members are in its place.
    */
   rankings: z.array(rankingSchema).optional(),
   /** The hashes of the references of all rankings. Only older plans have them. */

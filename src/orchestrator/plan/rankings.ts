@@ -249,20 +249,11 @@ function textOnStoreOf(target: Target, { store, store_version }: Target): string
   return formatTargetText(definedOnly({ ...parts, store, storeVersion: store_version }));
 }
 
-/** The rankings of a plan. Older plans, of campaigns that are resumed, only name the references. */
-export function plannedRankings({
-  configurations,
-  rankings,
-  references = [],
-  compare_frameworks,
-}: Plan): Ranking[] {
-  if (!rankings)
-    return rankingsOf(
-      configurations,
-      (members) => members.find(({ hash }) => references.includes(hash)),
-      compare_frameworks === true,
-    );
-
+/**
+ * The rankings of a plan. Each plan of this version names them, and no campaign of a former version
+ * is resumed.
+ */
+export function plannedRankings({ configurations, rankings = [] }: Plan): Ranking[] {
   const byHash = new Map(configurations.map((planned) => [planned.hash, planned]));
   return rankings.map(({ members, reference, client, family }) =>
     definedOnly({

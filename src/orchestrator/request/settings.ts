@@ -55,8 +55,9 @@ export interface SingleRunVariable {
 
 /**
  * A setting of a campaign: the flag `--key`, `key:` in a campaign file, and sometimes a variable.
- * Flags, help, files, environment, completion, menu and resume all read the list of settings. To add
- * a setting, add an entry to a group of this file.
+ * Flags, help, files, environment, completion, menu and resume all read the list of settings. A new
+ * setting also needs a member of `Request`, and its reading in `parse-request.ts` or in the file of
+ * its topic: docs/extending.md has the steps.
  */
 export interface Setting {
   /** The flag without its dashes, and the key in a campaign file, e.g. `duration-mode`. */

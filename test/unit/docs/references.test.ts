@@ -11,8 +11,14 @@ import {
   LEAST_BASELINE_S,
   SETTLES_S,
 } from "../../../src/contract/fault-times.js";
+import {
+  MANIFEST_SCHEMA_VERSION,
+  OLDEST_REPORTED_VERSION,
+} from "../../../src/contract/manifest.js";
 import { findNamedFault, namedFaults } from "../../../src/contract/named-faults.js";
+import { PLAN_SCHEMA_VERSION } from "../../../src/contract/plan.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
+import { RESULT_SCHEMA_VERSION } from "../../../src/contract/result.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";
 import {
   FLOOR_SHARE,
@@ -95,6 +101,39 @@ test("every source file that a document names is there", () => {
   expect(documents.flatMap((path) => deadPaths(path, read(path), FOLDERS))).toEqual([]);
 });
 
+/** Names of files, and ends of their paths, such as `flag-help.ts` or `audit/expected.ts`. */
+const namedFiles = (page: string): string[] =>
+  [...page.matchAll(/`([\w./-]+\.(?:ts|py|mjs|js|sh|md|json|yaml))`/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !name.includes("NAME"));
+
+test.each(["docs/architecture.md", "docs/extending.md"])(
+  "every file that %s names without its folder is there",
+  (page) => {
+    const names = namedFiles(read(page));
+    expect(names.length).toBeGreaterThan(20);
+    const isListed = (name: string) => listed.some((path) => `/${path}`.endsWith(`/${name}`));
+    expect(names.filter((name) => !isListed(name))).toEqual([]);
+  },
+);
+
+/** The folders that the tree of architecture.md has directly below a folder. */
+function foldersInTree(parent: string): string[] {
+  const [, tree = ""] = /^```text\n(.*?)^```$/ms.exec(read("docs/architecture.md")) ?? [];
+  const [, children = ""] = new RegExp(`^${parent}/\n((?: .*\n)*)`, "m").exec(tree) ?? [];
+  return [...children.matchAll(/^ {2}(\w+)\//gm)].map(([, folder = ""]) => folder);
+}
+
+test.each(["src", "report"])("the tree of architecture.md has every folder of %s/", (parent) => {
+  const folders = new Set(listed.flatMap((path) => folderBelow(parent, path)));
+  expect(foldersInTree(parent).toSorted()).toEqual([...folders].toSorted());
+});
+
+function folderBelow(parent: string, path: string): string[] {
+  const [first, folder, ...others] = path.split("/");
+  return first === parent && folder !== undefined && others.length > 0 ? [folder] : [];
+}
+
 test("every source file that a comment names is there", () => {
   const sources = listed.filter((path) =>
     /^(src|report|bench|scripts|test)\/.*\.(ts|py|sh|mjs)$/.test(path),
@@ -136,6 +175,14 @@ test("numbers of the methodology are those of the code", () => {
   expect(flowing("docs/reading.md")).toContain(
     `from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`,
   );
+});
+
+test("the page of the report names the versions that the report reads", () => {
+  expect(RESULT_SCHEMA_VERSION).toBe(MANIFEST_SCHEMA_VERSION);
+  expect(PLAN_SCHEMA_VERSION).toBe(MANIFEST_SCHEMA_VERSION);
+  const page = flowing("docs/report.md");
+  expect(page).toContain(`written in schema version ${MANIFEST_SCHEMA_VERSION}, which`);
+  expect(page).toContain(`versions ${OLDEST_REPORTED_VERSION} to ${MANIFEST_SCHEMA_VERSION}, and`);
 });
 
 test("the page of rules has a heading for each rule that is judged", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { EXIT } from "../../../../src/kit/errors.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
-import { plannedRankings, referencesIn } from "../../../../src/orchestrator/plan/rankings.js";
+import { plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
 import { separating } from "../../../../src/targets/options.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import {
@@ -129,14 +129,6 @@ describe("the plan says what is ranked with what", () => {
       { id: "ranking-2", members: ["none"], reference: undefined, copy: undefined, family: 0 },
     ]);
     expect(planSchema.parse(plan)).toEqual(plan);
-  });
-
-  test("a plan of an older version that names its references alone gives the same rankings", () => {
-    const plan = planOf("iovalkey,iovalkey+tls,ioredis@valkey,ioredis@valkey+tls,none");
-    const { rankings: _, ...older } = plan;
-    expect(plannedRankings({ ...older, references: referencesIn(plan) })).toEqual(
-      plannedRankings(plan),
-    );
   });
 
   test("what a client is compared with itself in", () => {
