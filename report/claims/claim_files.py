@@ -48,7 +48,7 @@ def read_claims(folder: Path) -> list[Document]:
 def read_notice(folder: Path) -> str:
     """The notice about all claims of the folder. Empty if the folder has none."""
     path = folder / NOTICE
-    return path.read_text("utf-8").strip() if path.is_file() else ""
+    return path.read_text("utf-8", errors="replace").strip() if path.is_file() else ""
 
 
 def _claims_of(path: Path) -> list[Document]:

@@ -79,7 +79,7 @@ def _machine_text(base: Campaign, new: Campaign) -> str:
 
     Campaigns on several machines must have some placement in common: rows are held against each
     other by `row_differences`. Not every system reports its hardware: nothing is claimed where a
-    side has no such fact."""
+    side has no such property."""
     for side in (base, new):
         if side.manifest is None:
             return f"that of campaign {side.name} is not on record (it has no manifest)"
