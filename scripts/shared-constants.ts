@@ -15,7 +15,7 @@ import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
 import { EXIT } from "../src/kit/errors.js";
 import { MAX_DOCUMENT_BYTES } from "../src/kit/user-files.js";
-import { PACKAGE as USUAL_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
+import { PACKAGE as DEFAULT_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
 import { COPY, FRAMEWORK, SAME_SCRIPT } from "../src/targets/options.js";
 
 /** The most runs of each side whose smallest p values the report's tests check. */
@@ -69,5 +69,5 @@ export const sharedConstants = {
   copy: COPY,
   same_script: SAME_SCRIPT,
   framework: FRAMEWORK,
-  usual_limiter: USUAL_LIMITER,
+  default_limiter: DEFAULT_LIMITER,
 } as const;

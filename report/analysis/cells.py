@@ -11,7 +11,14 @@ from msgspec import Struct, structs
 
 from report.analysis import rankings, texts
 from report.analysis.figures import throughput
-from report.analysis.rankings import Pair, Ranking, by_throughput, group_rows, rank, resolutions
+from report.analysis.rankings import (
+    Pair,
+    Ranking,
+    by_throughput,
+    rank,
+    resolutions,
+    rows_by_ranking,
+)
 from report.analysis.summary import Summary, layer_text_of
 from report.results.model import Identity
 
@@ -29,7 +36,7 @@ class Cell(Struct, frozen=True):
     """The caps in which this cell differs from other cells, as text."""
     limits: str
     """The limits in which this cell differs from other cells, as text."""
-    named: texts.NamedFacts
+    named: texts.NamedProperties
     """Which properties its texts name, because clients of the campaign differ in them."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
@@ -41,13 +48,23 @@ class Cell(Struct, frozen=True):
 
     @property
     def stores_differ(self) -> bool:
-        return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
+        return (
+            len(
+                {
+                    (ranking.properties.store, ranking.properties.external)
+                    for ranking in self.rankings
+                }
+            )
+            > 1
+        )
 
     @property
     def scripts_differ(self) -> bool:
         """Whether its rankings ran different scripts. Rankings without a script do not count."""
         with_script = [
-            ranking for ranking in self.rankings if ranking.scripts or ranking.group.same_script
+            ranking
+            for ranking in self.rankings
+            if ranking.scripts or ranking.properties.same_script
         ]
         shas = {ranking.one_script for ranking in with_script}
         return len(with_script) > 1 and (len(shas) > 1 or None in shas)
@@ -121,7 +138,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
 def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterator[Cell]:
     """The cells of rows of one layer in the order of these rows. Controls alone make no cell."""
-    named = texts.named_facts(campaign)
+    named = texts.named_properties(campaign)
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
     resolution_by_reference = resolutions(campaign)
     copies = by_throughput(row for row in summaries if row.identity.copy)
@@ -146,8 +163,8 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     for number, rows in enumerate(clients.values(), start=1):
         identity = rows[0].identity
         rankings = tuple(
-            rank(members, group, named, resolution_by_reference)
-            for group, members in group_rows(rows)
+            rank(members, properties, named, resolution_by_reference)
+            for properties, members in rows_by_ranking(rows)
         )
         cell_controls = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]

@@ -226,7 +226,9 @@ def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
 def keys_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
     """The properties of the machine of each kind of role. The kind is empty if the campaign had one
     machine."""
-    return {kind: key_texts(machine) for kind, machine in facts_by_kind(campaign).items()}
+    return {
+        kind: key_texts(machine) for kind, machine in machine_properties_by_kind(campaign).items()
+    }
 
 
 def key_properties(campaign: Campaign) -> Iterator[tuple[str, str]]:
@@ -244,7 +246,7 @@ def is_key_property(name: str) -> bool:
     return name.partition(" of the ")[0] in _KEY.values()
 
 
-def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
+def machine_properties_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
     """The machine of each kind of role, or under an empty kind the only machine. The machine of the
     command does not count among several, because it runs no role."""
     by_kind = machine_by_kind(all_runs(campaign))

@@ -21,7 +21,7 @@ from report.analysis.summary import (
     decider_order,
     sample_between,
 )
-from report.analysis.texts import NamedFacts
+from report.analysis.texts import NamedProperties
 from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
 from report.statistics.conclusions import conclusion_of
 from report.statistics.decision import Comparison, Level, compare_samples
@@ -30,7 +30,7 @@ from report.statistics.ratio import ALPHA
 from report.statistics.sequential import Family, compare_in_looks
 
 
-class Group(Struct, frozen=True):
+class RankingProperties(Struct, frozen=True):
     """What the rows of a ranking have in common."""
 
     store: str | None
@@ -60,11 +60,11 @@ class Group(Struct, frozen=True):
         return self.store is not None and (not self.same_script or len(self.scripts) == 1)
 
 
-def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
-    """The group of a ranking, by one of its rows."""
+def _properties_of(row: Summary, scripts: tuple[str, ...]) -> RankingProperties:
+    """The properties of a ranking, by one of its rows."""
     identity = row.identity
     ranking = row.ranking
-    return Group(
+    return RankingProperties(
         store=identity.store,
         external=identity.external_store,
         same_script=SAME_SCRIPT in ranking.conditions,
@@ -78,13 +78,13 @@ def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
     )
 
 
-def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """The groups of a planned ranking. If its rows had to run one script, they are grouped by the
-    scripts that they really ran.
+def _by_script(rows: list[Summary]) -> list[tuple[RankingProperties, list[Summary]]]:
+    """The rankings of the rows of a planned ranking. If these had to run one script, there is one
+    for each set of scripts that they really ran.
 
-    A row that never ran has no script on record, and belongs to the largest group."""
+    A row that never ran has no script on record, and belongs to the largest ranking."""
     if SAME_SCRIPT not in rows[0].ranking.conditions:
-        return [(_group_of(rows[0], ()), rows)]
+        return [(_properties_of(rows[0], ()), rows)]
 
     rows_by_scripts: dict[tuple[str, ...], list[Summary]] = {}
     unmeasured: list[Summary] = []
@@ -99,7 +99,8 @@ def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
     if unmeasured:
         rows_by_scripts.setdefault(largest, []).extend(unmeasured)
     return [
-        (_group_of(members[0], scripts), members) for scripts, members in rows_by_scripts.items()
+        (_properties_of(members[0], scripts), members)
+        for scripts, members in rows_by_scripts.items()
     ]
 
 
@@ -113,39 +114,39 @@ def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
     return tuple(met.index(True) if any(met) else -1 for met in families.values())
 
 
-def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """The rows of one cell, grouped by ranking.
+def rows_by_ranking(rows: Sequence[Summary]) -> list[tuple[RankingProperties, list[Summary]]]:
+    """The rows of one cell by their ranking.
 
-    The groups are sorted by decider and algorithm. Groups on the store with the most rows are first
-    among equals, then those without conditions, the largest ones, and those of one script."""
-    rows_by_ranking: dict[str, list[Summary]] = {}
+    The rankings are sorted by decider and algorithm. Those on the store with the most rows are
+    first among equals, then those without conditions, the largest ones, and those of one script."""
+    rows_by_id: dict[str, list[Summary]] = {}
     store_counts: dict[tuple[str | None, bool], int] = {}
     for row in rows:
-        rows_by_ranking.setdefault(row.ranking.id, []).append(row)
+        rows_by_id.setdefault(row.ranking.id, []).append(row)
         store_key = (row.identity.store, row.identity.external_store)
         store_counts[store_key] = store_counts.get(store_key, 0) + 1
 
-    def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
-        group, members = entry
-        store_key = (group.store, group.external)
+    def order(entry: tuple[RankingProperties, list[Summary]]) -> tuple[object, ...]:
+        properties, members = entry
+        store_key = (properties.store, properties.external)
         return (
-            decider_order(group.decided_by),
-            algorithm_order(group.algorithm),
+            decider_order(properties.decided_by),
+            algorithm_order(properties.algorithm),
             -store_counts[store_key],
-            group.store or "~",
-            group.external,
-            _conditions_order(group.conditions),
+            properties.store or "~",
+            properties.external,
+            _conditions_order(properties.conditions),
             -len(members),
-            not group.same_script,
-            group.limiter or "~",
-            group.scripts,
-            group.client,
+            not properties.same_script,
+            properties.limiter or "~",
+            properties.scripts,
+            properties.client,
         )
 
-    groups: list[tuple[Group, list[Summary]]] = []
-    for ranked_rows in rows_by_ranking.values():
-        groups.extend(_by_script(ranked_rows))
-    return sorted(groups, key=order)
+    rankings: list[tuple[RankingProperties, list[Summary]]] = []
+    for ranked_rows in rows_by_id.values():
+        rankings.extend(_by_script(ranked_rows))
+    return sorted(rankings, key=order)
 
 
 class Pair(Struct, frozen=True):
@@ -200,10 +201,10 @@ class Resolution(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """The rows of one group, sorted by median throughput, or in an open loop by p99, see
+    """The rows of one ranking, sorted by median throughput, or in an open loop by p99, see
     `_failed_loads_last`. Rows without a run that counts are last."""
 
-    group: Group
+    properties: RankingProperties
     summaries: tuple[Summary, ...]
     ranked_by: tuple[Pair, ...] = ()
     """Each compared row with the reference, or without one each with each. They are the family of
@@ -299,7 +300,7 @@ class Ranking(Struct, frozen=True):
         """The rows that are compared. Empty if fewer than two have a run that counts, if the store
         is not known, or if the one script for all is not on record."""
         rows = tuple(summary for summary in self.summaries if summary.selected)
-        return rows if len(rows) > 1 and self.group.rankable else ()
+        return rows if len(rows) > 1 and self.properties.rankable else ()
 
     @property
     def winner(self) -> Summary | None:
@@ -372,17 +373,17 @@ def best_of(pairs: Sequence[Pair]) -> Summary | None:
 
 def rank(
     summaries: Sequence[Summary],
-    group: Group,
-    named: NamedFacts | None = None,
+    properties: RankingProperties,
+    named: NamedProperties | None = None,
     copies: Mapping[str, Resolution] | None = None,
 ) -> Ranking:
-    """Compares the rows of a group, and ranks those whose place was shown."""
+    """Compares rows, and ranks those whose place was shown."""
     ordered = by_p99(summaries) if summaries[0].identity.open_loop else by_throughput(summaries)
     rows = [summary for summary in ordered if summary.selected]
     reference = next((row for row in rows if row.reference), None)
     resolution = (copies or {}).get(reference.id) if reference else None
     ranking = Ranking(
-        group,
+        properties,
         tuple(ordered),
         decider_text=named.text(summaries[0].identity) if named else "",
         reference=reference,
@@ -391,7 +392,7 @@ def rank(
     if not ranking.compared:
         return ranking
 
-    planned = _planned_rows(summaries, group)
+    planned = _planned_rows(summaries, properties)
     pairs, order, family = _ranked_by(rows, reference, planned)
     reordered = _failed_loads_last(rows, order)
     if reordered != rows:
@@ -411,12 +412,12 @@ def rank(
     )
 
 
-def _planned_rows(summaries: Sequence[Summary], group: Group) -> int:
+def _planned_rows(summaries: Sequence[Summary], properties: RankingProperties) -> int:
     """The number of rows that the plan compares, including the reference and rows without runs.
 
-    With one script for all it is the number of rows of the group, because the plan cannot know
+    With one script for all it is the number of rows of the ranking, because the plan cannot know
     which rows will run the same script."""
-    return len(summaries) if group.same_script else summaries[0].ranking.family + 1
+    return len(summaries) if properties.same_script else summaries[0].ranking.family + 1
 
 
 def _ranked_by(
@@ -468,7 +469,7 @@ def _family(
     rows: Sequence[Summary], figure: Figure, planned: int, reference: Summary | None = None
 ) -> tuple[Pair, ...]:
     """Compares each row with the reference, or without one each row with every other one. Rows
-    without the figure have no pair. `planned` is the number of all rows of the group, including
+    without the figure have no pair. `planned` is the number of all rows of the ranking, including
     those without a run that counts."""
     if reference is None:
         return compare_pairs(list(combinations(rows, 2)), figure, math.comb(planned, 2))

@@ -37,7 +37,9 @@ COST = "node"
 RUN = "run --clients {}"
 #: The matrix has CPU times of closed loops alone.
 _COST = f"µs/decision {AT_FULL_LOAD}"
-_RESTART = f"{RUN} --fault store-restart"
+#: The fault that questions about a restart of the store inject.
+RESTART = "store-restart"
+_RUN_WITH_RESTART = f"{RUN} --fault {RESTART}"
 #: The first ones stand beside the target's name: cost, speed and exactness.
 FIRST_QUESTIONS = 3
 QUESTIONS: Mapping[str, Question] = {
@@ -51,13 +53,13 @@ QUESTIONS: Mapping[str, Question] = {
         "Highest rate", "kept", f"{RUN} --find-max-rate", lambda value: f"{rate(value)}/s"
     ),
     "memory": Question("Memory", "bytes/key", "memory --clients {}"),
-    "served": Question("Served again", "s after a restart", _RESTART, seconds_text),
-    "settled": Question("Settled again", "s after a restart", _RESTART, seconds_text),
-    "lost": Question("Lost", "requests in it", _RESTART),
+    "served": Question("Served again", "s after a restart", _RUN_WITH_RESTART, seconds_text),
+    "settled": Question("Settled again", "s after a restart", _RUN_WITH_RESTART, seconds_text),
+    "lost": Question("Lost", "requests in it", _RUN_WITH_RESTART),
     "over": Question(
         "Over quota",
         "admitted in it",
-        f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60",
+        f"{_RUN_WITH_RESTART} --rate 500 --traffic fixed --points 1000 --window 60",
     ),
     **CHECKS,
 }

@@ -13,7 +13,7 @@ from report.base.errors import one_line
 from report.campaigns.rows import CampaignRow, PlacedRow, campaign_row
 from report.compare.comparability import PART_NAMES
 from report.results.model import Campaign, Excluded
-from report.sections.environment import machine_facts
+from report.sections.environment import machine_properties
 
 Properties = tuple[tuple[str, str], ...]
 """Names and texts, e.g. `CPU` and its model."""
@@ -91,7 +91,7 @@ def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Properties
 
     settings = [
         (name, text)
-        for name, text in machine_facts(campaign, summaries)
+        for name, text in machine_properties(campaign, summaries)
         if name.startswith(_SETTINGS)
     ]
     return (*key_properties(campaign), *settings)

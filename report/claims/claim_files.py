@@ -13,6 +13,9 @@ from report.statistics.conclusions import Status, conclusion_of
 
 _DECIDED: tuple[Status, ...] = ("better", "worse", "no difference")
 
+#: The file of a folder of claims that says in Markdown what readers must know before the verdicts.
+NOTICE = "notice.md"
+
 #: The errors of reading a file that is damaged or not a file of claims.
 _READING_ERRORS = (
     OSError,
@@ -40,6 +43,12 @@ def read_claims(folder: Path) -> list[Document]:
     if not claims:
         raise ReportError(f"{one_line(folder)} holds no claims", USAGE)
     return sorted(claims, key=lambda claim: str(claim["id"]))
+
+
+def read_notice(folder: Path) -> str:
+    """The notice about all claims of the folder. Empty if the folder has none."""
+    path = folder / NOTICE
+    return path.read_text("utf-8", errors="replace").strip() if path.is_file() else ""
 
 
 def _claims_of(path: Path) -> list[Document]:

@@ -6,7 +6,7 @@ from report.base.format import plural
 from report.base.paths import STATIC
 from report.campaigns.build import STYLES
 from report.claims.attempts import Attempt
-from report.claims.claims_table import ABOUT, COLUMNS, WITHDRAWN, caveats_of, claim_rows
+from report.claims.claims_table import ABOUT, COLUMNS, caveats_of, claim_rows
 from report.claims.compared_rows import Document
 from report.html.template import render_template
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow
@@ -25,9 +25,11 @@ def claims_page(
     claims: Sequence[Document],
     attempts: Mapping[str, Sequence[Attempt]],
     reports: Mapping[str, str],
+    notice: str,
 ) -> str:
     """The page of all claims. `attempts` are by the id of their claim, and `reports` are the
-    addresses of reports by the place of their campaign."""
+    addresses of reports by the place of their campaign. The page begins with the notice unless it
+    is empty."""
     groups = tuple(_group(claim, attempts.get(str(claim["id"]), ()), reports) for claim in claims)
     columns = tuple(Column(COLUMNS[place], kind="text") for place in _SHOWN)
     table = Table("claim-rows", "", columns, groups, sortable=False)
@@ -39,7 +41,7 @@ def claims_page(
         styles=(*STYLES, STATIC / "report.css"),
         scripts=(STATIC / "filters.js",),
         data={"rows": []},
-        paragraphs=(WITHDRAWN, ABOUT),
+        paragraphs=(notice, ABOUT) if notice else (ABOUT,),
         section=section,
     )
 

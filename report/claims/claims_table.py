@@ -15,17 +15,9 @@ together at 95 %. A claim is confirmed where the interval lies within its range,
 beyond a wider range that was set before the data. Between the two, and where no such range was set, it is not
 decided. Each row holds on the machine that it names. What each publication leaves open stands below the
 table."""
-WITHDRAWN = """Every count of "refuted" that was taken from this table is withdrawn until its rows are judged
-anew. The criteria were narrowed after the data: the wider ranges and the caveats were removed, so that rows
-between the two ranges read "refuted". Both are back as they were on 2026-11-23. What follows is kept as a
-record."""
-_HEAD = f"""<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
+_TITLE = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
 
-# Published claims, and every attempt to measure them
-
-**{WITHDRAWN}**
-
-{ABOUT}"""
+# Published claims, and every attempt to measure them"""
 
 #: The members of a claim that are printed below the table, with their titles.
 _CAVEATS = {
@@ -52,12 +44,19 @@ COLUMNS = (
 
 
 def claims_markdown(
-    claims: Sequence[Document], attempts_of: Mapping[str, Sequence[Attempt]]
+    claims: Sequence[Document], attempts_of: Mapping[str, Sequence[Attempt]], notice: str
 ) -> tuple[str, int]:
     """The text of the page, and the number of rows of its table. The attempts are by the id of
-    their claim."""
+    their claim. The notice stands above everything else unless it is empty."""
     rows = [row for claim in claims for row in claim_rows(claim, attempts_of[str(claim["id"])])]
-    lines = [_HEAD, "", *table(COLUMNS, rows, len(COLUMNS)), *_caveat_section(claims), ""]
+    paragraphs = [_TITLE, f"**{notice}**", ABOUT] if notice else [_TITLE, ABOUT]
+    lines = [
+        "\n\n".join(paragraphs),
+        "",
+        *table(COLUMNS, rows, len(COLUMNS)),
+        *_caveat_section(claims),
+        "",
+    ]
     return "\n".join(lines), len(rows)
 
 

@@ -12,7 +12,7 @@ from report.base.files import write_all
 from report.base.format import plural
 from report.base.terminal import run_program
 from report.claims.attempts import Attempt, attempts_in
-from report.claims.claim_files import read_claims
+from report.claims.claim_files import read_claims, read_notice
 from report.claims.claims_table import claims_markdown
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
@@ -41,7 +41,8 @@ def _campaigns_by_start(results: Path) -> list[tuple[str, Analysis]]:
 
 def _run(options: argparse.Namespace) -> int:
     results = Path(options.results).resolve()
-    claims = read_claims(Path(options.claims))
+    claims_folder = Path(options.claims)
+    claims = read_claims(claims_folder)
     campaigns = _campaigns_by_start(results)
     attempts_of: dict[str, list[Attempt]] = {}
     for claim in claims:
@@ -49,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
         for place, analysis in campaigns:
             attempts += attempts_in(claim, place, analysis)
 
-    text, row_count = claims_markdown(claims, attempts_of)
+    text, row_count = claims_markdown(claims, attempts_of, read_notice(claims_folder))
     write_all(results, {"claims.md": text})
     print(f"{plural(row_count, 'row')} saved in {one_line(results / 'claims.md', 4096)}")
     return 0

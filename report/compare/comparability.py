@@ -17,7 +17,7 @@ from report.results.model import Campaign, Run, turns_of
 from report.results.record import plain
 from report.sections.script_text import script_names
 
-Facts = Mapping[str, Mapping[str, str]]
+PropertiesByKind = Mapping[str, Mapping[str, str]]
 Rows = tuple[Summary, Summary]
 Names = tuple[str, str]
 
@@ -49,26 +49,27 @@ class Difference(Struct, frozen=True):
     text: str
 
 
-def _other_facts(machine: Mapping[str, Any]) -> dict[str, str]:
+def _other_properties(machine: Mapping[str, Any]) -> dict[str, str]:
     """The properties of a machine that get a note and decide nothing.
 
     Memory is rounded to GiB, because it differs by a few bytes after a restart."""
-    facts = {"memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB"}
+    properties = {"memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB"}
     if "governor" in machine:
-        facts["CPU governor"] = machine["governor"]
+        properties["CPU governor"] = machine["governor"]
     return {
-        name: one_line(text) for name, text in (facts | machines.hardware_texts(machine)).items()
+        name: one_line(text)
+        for name, text in (properties | machines.hardware_texts(machine)).items()
     }
 
 
-def _differing(base: Facts, new: Facts) -> str:
+def _differing(base: PropertiesByKind, new: PropertiesByKind) -> str:
     """Lists the properties of machines that both sides have for a kind of role, and that differ."""
     return "; ".join(
         f"{name} {text}, then {new[kind][name]}"
         + (f" (of the {machines.kind_name(kind)})" if kind else "")
-        for kind, facts in base.items()
+        for kind, properties in base.items()
         if kind in new
-        for name, text in facts.items()
+        for name, text in properties.items()
         if new[kind].get(name, text) != text
     )
 
@@ -78,7 +79,7 @@ def _machine_text(base: Campaign, new: Campaign) -> str:
 
     Campaigns on several machines must have some placement in common: rows are held against each
     other by `row_differences`. Not every system reports its hardware: nothing is claimed where a
-    side has no such fact."""
+    side has no such property."""
     for side in (base, new):
         if side.manifest is None:
             return f"that of campaign {side.name} is not on record (it has no manifest)"
@@ -131,11 +132,12 @@ def campaign_notes(base: Campaign, new: Campaign) -> Iterator[str]:
     """Notes differences that are no reason to refuse a comparison: properties that are no part of a
     machine's key, and round trips."""
     if base.manifest and new.manifest:
-        facts_of_sides = [machines.facts_by_kind(side) for side in (base, new)]
-        base_facts, new_facts = (
-            {kind: _other_facts(facts) for kind, facts in side.items()} for side in facts_of_sides
+        machines_of_sides = [machines.machine_properties_by_kind(side) for side in (base, new)]
+        base_properties, new_properties = (
+            {kind: _other_properties(machine) for kind, machine in side.items()}
+            for side in machines_of_sides
         )
-        if text := _differing(base_facts, new_facts):
+        if text := _differing(base_properties, new_properties):
             yield f"facts of the machine differ: {text}. A difference may be that of the machines"
     new_round_trips = machines.round_trips_by_kinds(new)
     for (begin, end), base_us in machines.round_trips_by_kinds(base).items():

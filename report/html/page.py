@@ -187,7 +187,7 @@ def render_page(
             for each in sections_of(analysis)
             if each.tables
             or each.lists
-            or each.facts
+            or each.properties
             or each.notes
             or any(map(charts.get, each.charts))
         ],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.base.errors import USAGE, WRITE_FAILED, ReportError, one_line
-from report.claims.claim_files import read_claims
+from report.claims.claim_files import read_claims, read_notice
 from report.pages.site import Site
 from report.results.archives import found_campaigns
 from report.results.load import AUDIT_FILE
@@ -38,7 +38,7 @@ def publish(folder: Path, roots: Sequence[Path], claims_folder: Path) -> list[st
         unfinished.mkdir(parents=True)
         standing = [address for root in roots for address in standing_campaigns(root)]
         claims = read_claims(claims_folder) if claims_folder.is_dir() else []
-        site = Site(unfinished, standing, claims)
+        site = Site(unfinished, standing, claims, read_notice(claims_folder))
         for root in roots:
             _add_all(site, root)
         if site.is_empty:

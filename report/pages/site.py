@@ -19,7 +19,9 @@ from report.base.files import write_all
 from report.base.paths import STATIC
 from report.campaigns.build import STYLES, Listed
 from report.campaigns.kinds import BENCHMARK, KINDS, campaign_kind
-from report.campaigns.matrix import Matrix, Source, view_of
+from report.campaigns.matrix import Matrix
+from report.campaigns.matrix_answers import Source
+from report.campaigns.matrix_view import view_of
 from report.campaigns.records import record_of
 from report.claims.attempts import Attempt, attempts_in
 from report.claims.claims_page import claims_page
@@ -41,11 +43,19 @@ class Site:
     """The site in a folder. Campaigns and audits are added one by one, then the pages about all of
     them are written."""
 
-    def __init__(self, folder: Path, standing: Sequence[str], claims: Sequence[Document]) -> None:
-        """`standing` are the addresses of the standing campaigns."""
+    def __init__(
+        self,
+        folder: Path,
+        standing: Sequence[str],
+        claims: Sequence[Document],
+        claims_notice: str,
+    ) -> None:
+        """`standing` are the addresses of the standing campaigns. The page of the claims begins
+        with their notice unless it is empty."""
         self._folder = folder
         self._standing = standing
         self._claims = claims
+        self._claims_notice = claims_notice
         self._attempts: dict[str, list[Attempt]] = {}
         """The attempts by the id of their claim."""
         self._kinds: dict[str, str] = {}
@@ -130,7 +140,7 @@ class Site:
         table = self._table(front)
         files = {CAMPAIGNS: table}
         if self._claims:
-            files[CLAIMS] = claims_page(self._claims, self._attempts, reports)
+            files[CLAIMS] = claims_page(self._claims, self._attempts, reports, self._claims_notice)
         if front:
             files |= self._front_files(front, reports)
         else:

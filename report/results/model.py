@@ -93,7 +93,7 @@ class Separation(Struct, frozen=True, kw_only=True):
     words: str
     value: str | None = None
     """The text for lists of differences, which replaces `words` there."""
-    usual: str = "without it"
+    default_words: str = "without it"
     """The text of such lists for rows without an option of the family."""
 
     def has(self, option: str) -> bool:

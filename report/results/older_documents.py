@@ -258,7 +258,7 @@ def _machine_without_id(manifest: Document) -> Document:
     return {**manifest, "machine": _without(_MACHINE_ID, manifest["machine"])}
 
 
-def _facts_without_id(manifest: Document) -> Document:
+def _properties_without_id(manifest: Document) -> Document:
     if "machines" not in manifest:
         return manifest
     machines = [
@@ -336,7 +336,7 @@ STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (3, RESULT, _result_with_served_again),
     (3, MANIFEST, _plan_with_described_configurations),
     (3, MANIFEST, _machine_without_id),
-    (3, MANIFEST, _facts_without_id),
+    (3, MANIFEST, _properties_without_id),
     (4, MANIFEST, _links_without_clocks),
     (1, AUDIT, _audit_of_promises),
 )

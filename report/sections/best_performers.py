@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import percentile, throughput
-from report.analysis.rankings import Group, Pair, Ranking, rank
+from report.analysis.rankings import Pair, Ranking, RankingProperties, rank
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
@@ -67,20 +67,20 @@ def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
 
     There is none where all rows share decider and algorithm, because then the rankings show it."""
     for cell in cells if any(cell.named.any for cell in cells) else ():
-        rankings_by_group: dict[Group, list[Ranking]] = {}
+        rankings_by_properties: dict[RankingProperties, list[Ranking]] = {}
         for ranking in cell.rankings:
-            if ranking.group.store is not None:
-                joined_group = structs.replace(
-                    ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None
+            if ranking.properties.store is not None:
+                shared_properties = structs.replace(
+                    ranking.properties, same_script=False, limiter=None, scripts=(), algorithm=None
                 )
-                rankings_by_group.setdefault(joined_group, []).append(ranking)
-        for group, members in rankings_by_group.items():
-            ranking = members[0] if len(members) == 1 else _over_all(members, group)
+                rankings_by_properties.setdefault(shared_properties, []).append(ranking)
+        for properties, members in rankings_by_properties.items():
+            ranking = members[0] if len(members) == 1 else _over_all(members, properties)
             if ranking.summaries[0].selected:
                 yield BestPerformer(cell, ranking)
 
 
-def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
+def _over_all(rankings: Sequence[Ranking], properties: RankingProperties) -> Ranking:
     """One ranking of the rows of several rankings, in which each row is compared with every other.
 
     The rows have no reference in common. Where a copy was told apart in one of the rankings, the
@@ -94,7 +94,7 @@ def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
     told_apart = next(
         (resolution for resolution in resolutions if resolution and resolution.told_apart), None
     )
-    return structs.replace(rank(rows, group), resolution=told_apart)
+    return structs.replace(rank(rows, properties), resolution=told_apart)
 
 
 def _conclusion(performer: BestPerformer) -> str:
@@ -158,17 +158,17 @@ def _row(performer: BestPerformer) -> TableRow:
 
 
 def best_section(analysis: Analysis) -> Section | None:
-    groups = []
+    table_groups = []
     for title, members in _works(analysis).items():
         cell = members[0].cell
         figure = (
             f"p99, {cell.text.latency_unit}" if cell.identity.open_loop else cell.text.rate_unit
         )
-        groups.append(TableGroup(tuple(map(_row, members)), f"{title}, {figure}"))
+        table_groups.append(TableGroup(tuple(map(_row, members)), f"{title}, {figure}"))
     columns = (
         *words("Best", "Decided by", "Store", "Algorithm"),
         Column("Figure"),
         *words("Next, and its ratio to the best", "Conclusion"),
     )
-    table = Table("best-rows", "", columns, tuple(groups), CAPTION, sortable=False)
-    return Section("best", "Best performers by traffic", tables=(table,)) if groups else None
+    table = Table("best-rows", "", columns, tuple(table_groups), CAPTION, sortable=False)
+    return Section("best", "Best performers by traffic", tables=(table,)) if table_groups else None

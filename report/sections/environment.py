@@ -18,7 +18,7 @@ from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run
 from report.sections.script_text import calls_text
 from report.sections.section import (
     Column,
-    Facts,
+    Properties,
     Section,
     Table,
     TableCell,
@@ -38,7 +38,7 @@ class MachineBox(Struct, frozen=True):
 
     name: str
     roles: tuple[str, ...]
-    facts: tuple[str, ...]
+    properties: tuple[str, ...]
 
 
 class Tier(Struct, frozen=True):
@@ -130,11 +130,11 @@ def _link_text(link: machines.Link) -> str:
     return f"round trip {link.round_trip} ({link.p90}), {link.bandwidth}"
 
 
-def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
+def machines_properties(campaign: Campaign) -> list[tuple[str, str]]:
     def text(machine: Mapping[str, Any]) -> str:
         index = machines.index_text(machine.get("facts", {}))
         system = (machine["operating_system"], machine["kernel"], index)
-        return "; ".join(filter(None, (*_box("", (), machine).facts, *system)))
+        return "; ".join(filter(None, (*_box("", (), machine).properties, *system)))
 
     return [(machine["name"], text(machine)) for machine in machines.machines_in(campaign)]
 
@@ -250,7 +250,7 @@ _CAPS = {
 }
 
 
-def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+def container_properties(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Describes engine, caps and images; empty for a campaign without containers.
 
     These are the requested caps, while the results say which were applied to each role."""
@@ -277,8 +277,8 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
-    """Describes the host and the runtime, without the facts that could not be read.
+def machine_properties(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
+    """Describes the host and the runtime, without the properties that could not be read.
 
     The list is empty for a campaign without a manifest."""
     if campaign.manifest is None:
@@ -302,13 +302,13 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
         ),
         ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
         ("Kernel", f"{machine['platform']} {machine['kernel']}"),
-        *((name, fact) for name, fact in optional.items() if fact is not None),
+        *((name, text) for name, text in optional.items() if text is not None),
         *sorted(machine["sysctl"].items()),
         (
             "Runtime",
             f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}",
         ),
-        *container_facts(manifest),
+        *container_properties(manifest),
         *(
             _store_fact(store, binary, external)
             for store, binary in sorted(manifest["stores"].items())
@@ -326,7 +326,7 @@ def _runs(plan: Mapping[str, Any]) -> str:
     )
 
 
-def campaign_facts(campaign: Campaign) -> Pairs:
+def campaign_properties(campaign: Campaign) -> Pairs:
     if campaign.manifest is None:
         return [("Campaign", campaign.name)]
     manifest = campaign.manifest
@@ -375,7 +375,7 @@ def _cool_down(plan: Mapping[str, Any]) -> str:
     return f"{between}{clients}"
 
 
-def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
+def version_properties(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
     by_label: dict[str, dict[str, dict[str, None]]] = {}
     for summary in summaries:
         texts_by_name = by_label.setdefault(summary.identity.label, {})
@@ -440,24 +440,25 @@ def environment(analysis: Analysis) -> Section:
     campaign = analysis.campaign
     rows = analysis.ordered
     links = [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
-    placed = [*machines_facts(campaign), *links]
+    placed = [*machines_properties(campaign), *links]
     blocks = [
-        Facts("Machines of the runs, and links", tuple(placed)),
-        Facts(
-            "Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))
+        Properties("Machines of the runs, and links", tuple(placed)),
+        Properties(
+            "Machine of the command" if placed else "Machine",
+            tuple(machine_properties(campaign, rows)),
         ),
-        Facts("Campaign", tuple(campaign_facts(campaign))),
+        Properties("Campaign", tuple(campaign_properties(campaign))),
     ]
-    for label, version_pairs in version_facts(rows):
+    for label, version_pairs in version_properties(rows):
         ids = " ".join(row.id for row in rows if row.identity.label == label)
         title = f"Versions and client settings of {label}, as seen at run time"
-        blocks.append(Facts(title, tuple(version_pairs), ids))
+        blocks.append(Properties(title, tuple(version_pairs), ids))
     scripts = script_calls(rows)
     return Section(
         "environment",
         "Environment",
         "machine, software and versions",
         tables=(scripts,) if scripts else (),
-        facts=tuple(block for block in blocks if block.facts),
+        properties=tuple(block for block in blocks if block.properties),
         notes=() if campaign.manifest else ("The machine is not known: there is no manifest.",),
     )

@@ -40,13 +40,13 @@ def ranking_heading(ranking: Ranking) -> str:
 
 
 def _heading_parts(ranking: Ranking) -> list[str]:
-    if ranking.group.store is None:
+    if ranking.properties.store is None:
         return ["Store not known"]
 
     runs = [run for row in ranking.summaries for run in row.runs]
     versions = {run.versions["store"] for run in runs if "store" in run.versions}
-    store = " ".join(["On", ranking.group.store, ", ".join(sorted(versions))]).strip()
-    if ranking.group.external:
+    store = " ".join(["On", ranking.properties.store, ", ".join(sorted(versions))]).strip()
+    if ranking.properties.external:
         store += " (already ran)"
     return list(filter(None, [store, ranking.decider_text, mode_text(ranking)]))
 

@@ -36,10 +36,10 @@ def sentence(ranking: Ranking) -> str:
     first = ranking.summaries[0]
     if first.selected is None:
         return "No run counts, so there is nothing to compare."
-    if ranking.group.store is None:
+    if ranking.properties.store is None:
         return "Not compared: the store is not known."
-    if not ranking.group.rankable:
-        reason = "several were recorded" if ranking.group.scripts else "it was not recorded"
+    if not ranking.properties.rankable:
+        reason = "several were recorded" if ranking.properties.scripts else "it was not recorded"
         return f"Not compared: one script was asked for all rows, but {reason}."
     if not ranking.compared:
         unit = layer_of(ranking).rate_unit

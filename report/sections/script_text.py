@@ -1,4 +1,4 @@
-"""Says which scripts and limiters the rows of a ranking ran (rule M12), and how the groups of a
+"""Says which scripts and limiters the rows of a ranking ran (rule M12), and how the rankings of a
 cell differ."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from report.results.model import (
 COMMON_CLASS = "RateLimiterRedis"
 
 #: The limiter of a client without an option that names another one.
-DEFAULT_LIMITER: str = CONSTANTS["usual_limiter"]
+DEFAULT_LIMITER: str = CONSTANTS["default_limiter"]
 
 _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
 
@@ -78,11 +78,13 @@ def _commands(ranking: Ranking) -> str:
 def mode_text(ranking: Ranking) -> str:
     """Says which script the rows of a ranking should run, and under which conditions they ran where
     these are not the default ones; empty where there is nothing to say."""
-    group = ranking.group
+    properties = ranking.properties
     words_of = {separation.what: separation.words for separation in SEPARATIONS}
-    varying = joined([words_of.get(name, f"in several {name}s") for name in group.varies])
-    versions = f"{group.client} {varying}" if group.client else ""
-    conditions = [separation.words for _, separation in separations_of(group.conditions, "others")]
+    varying = joined([words_of.get(name, f"in several {name}s") for name in properties.varies])
+    versions = f"{properties.client} {varying}" if properties.client else ""
+    conditions = [
+        separation.words for _, separation in separations_of(properties.conditions, "others")
+    ]
     return ", ".join(filter(None, [versions, _script_mode(ranking), *conditions]))
 
 
@@ -91,13 +93,13 @@ def _script_mode(ranking: Ranking) -> str:
 
     It is empty for an unknown store, and where rows ran without a script on record: a store such as
     memcached has none."""
-    if ranking.group.store is None:
+    if ranking.properties.store is None:
         return ""
     if any(limiter != DEFAULT_LIMITER for limiter in ranking.limiters):
         limiters = joined(list(ranking.limiters))
         word = "limiter" if len(ranking.limiters) == 1 else "limiters"
         return f"the {word} {limiters}"
-    if ranking.group.same_script:
+    if ranking.properties.same_script:
         return "one script for all"
     has_run = any(run.measured for row in ranking.summaries for run in row.runs)
     return "" if has_run and not ranking.scripts else "each client's own script"
@@ -112,9 +114,9 @@ def disclosure(ranking: Ranking) -> str:
 def _scripts_disclosure(ranking: Ranking) -> str:
     """Empty where no script is on record."""
     if not ranking.scripts:
-        return "The script was not recorded." if ranking.group.same_script else ""
+        return "The script was not recorded." if ranking.properties.same_script else ""
 
-    if ranking.group.same_script and ranking.group.rankable:
+    if ranking.properties.same_script and ranking.properties.rankable:
         script = next(script for row in ranking.summaries for script in row.scripts)
         return f"The script of {COMMON_CLASS}, {short_script_name(script)}, by {_commands(ranking)}"
 
@@ -148,7 +150,7 @@ def _protocols(ranking: Ranking) -> str:
 def scripts_differ(ranking: Ranking) -> bool:
     """Whether each row ran a script of its own choice, and these differ."""
     names = {script.name_or_sha1 for row in ranking.summaries for script in row.scripts}
-    return not ranking.group.same_script and len(names) > 1
+    return not ranking.properties.same_script and len(names) > 1
 
 
 def what_varies(ranking: Ranking) -> str:
@@ -162,22 +164,22 @@ def what_varies(ranking: Ranking) -> str:
         varying.append("limiter")
     elif len({row.limiter_version for row in rows}) > 1:
         varying.append("limiter version")
-    return ", ".join([*varying, *ranking.group.varies]) or "client"
+    return ", ".join([*varying, *ranking.properties.varies]) or "client"
 
 
 def store_name(ranking: Ranking) -> str:
     """The store of the rows, with its version unless the versions differ between them."""
-    if not ranking.group.store:
+    if not ranking.properties.store:
         return "an unknown one"
     identity = ranking.summaries[0].identity
-    if "store version" in ranking.group.varies:
+    if "store version" in ranking.properties.varies:
         identity = replace(identity, store_version=None)
     return identity.store_text
 
 
 def difference(cell: Cell) -> str:
-    """Says how the groups of a cell differ, so that nobody compares across them; empty for one
-    group."""
+    """Says how the rankings of a cell differ, so that nobody compares across them; empty for one
+    ranking."""
     if len(cell.rankings) < 2:
         return ""
     texts = list(_differences(cell))
@@ -187,11 +189,14 @@ def difference(cell: Cell) -> str:
 
 
 def _differences(cell: Cell) -> Iterator[str]:
-    """A sentence for each property in which the groups differ."""
+    """A sentence for each property in which the rankings differ."""
     rankings = cell.rankings
     if cell.stores_differ:
         yield _listed("The stores differ", map(store_name, rankings))
-    if len({(ranking.group.decided_by, ranking.group.algorithm) for ranking in rankings}) > 1:
+    if (
+        len({(ranking.properties.decided_by, ranking.properties.algorithm) for ranking in rankings})
+        > 1
+    ):
         deciders = (ranking.decider_text.removeprefix("decided by ") for ranking in rankings)
         yield _listed("What decides differs", filter(None, deciders))
     if len({ranking.limiters for ranking in rankings}) > 1:
@@ -205,7 +210,9 @@ def _differences(cell: Cell) -> Iterator[str]:
         scripts = joined(modes) if len(modes) > 1 else "each group names its own"
         yield f"The scripts differ: {scripts}."
     clients = list(
-        dict.fromkeys(ranking.group.client for ranking in rankings if ranking.group.client)
+        dict.fromkeys(
+            ranking.properties.client for ranking in rankings if ranking.properties.client
+        )
     )
     if len(clients) > 1:
         itself = "Each is compared with itself in other versions alone."
@@ -224,10 +231,10 @@ def _condition_differences(rankings: Sequence[Ranking]) -> Iterator[str]:
 
 def _condition_text(ranking: Ranking, family: Separation) -> str:
     """The option of a family that separates the ranking, or the default for rows without one."""
-    for _, separation in separations_of(ranking.group.conditions, "others"):
+    for _, separation in separations_of(ranking.properties.conditions, "others"):
         if separation.what == family.what:
             return separation.value or separation.words
-    return family.usual
+    return family.default_words
 
 
 def _listed(statement: str, values: Iterable[str]) -> str:

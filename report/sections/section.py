@@ -96,11 +96,11 @@ class Line(Struct, frozen=True):
     """Whether a filter that hides one of these rows hides the line."""
 
 
-class Facts(Struct, frozen=True):
+class Properties(Struct, frozen=True):
     """Names and texts under a title. `ids` are rows as in `Line`."""
 
     title: str
-    facts: tuple[tuple[str, str], ...]
+    properties: tuple[tuple[str, str], ...]
     ids: str = ""
 
 
@@ -120,7 +120,7 @@ class Section(Struct, frozen=True):
     charts: tuple[str, ...] = ()
     lists: tuple[tuple[str, tuple[Line, ...]], ...] = ()
     """Lists of sentences, each with its heading."""
-    facts: tuple[Facts, ...] = ()
+    properties: tuple[Properties, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences after the tables."""
     open: bool = False

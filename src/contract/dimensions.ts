@@ -18,7 +18,7 @@ interface Dimension {
    * Whether a configuration names it only where it is not the default, so that older configurations
    * keep their identity.
    */
-  namedIfUnusual?: true;
+  namedUnlessDefault?: true;
   /** Whether a campaign can find the number before its first run (`auto`). */
   canBeFound?: true;
   /** The word between what is sent and the number, as in `light on 2 servers`. */
@@ -49,7 +49,7 @@ export const dimensions = [
     other: "generators",
     max: 32,
     layers: ["server", "limiter"],
-    namedIfUnusual: true,
+    namedUnlessDefault: true,
     canBeFound: true,
     preposition: "by",
     help: "load generators of one load; auto: as many as the loads take",
@@ -70,13 +70,13 @@ export const byDimension = <Value>(
 
 type Entry = (typeof dimensions)[number];
 type CountShape = {
-  [Each in Entry as Each["key"]]: Each extends { namedIfUnusual: true }
+  [Each in Entry as Each["key"]]: Each extends { namedUnlessDefault: true }
     ? z.ZodOptional<z.ZodInt>
     : z.ZodInt;
 };
 
 export const dimensionShape = byDimension((dimension) =>
-  "namedIfUnusual" in dimension
+  "namedUnlessDefault" in dimension
     ? z
         .int()
         .min(DEFAULT_COUNT + 1)
@@ -91,7 +91,7 @@ export type NamedCounts = z.infer<z.ZodObject<CountShape>>;
 export const namedCounts = (counts: DimensionCounts): NamedCounts =>
   Object.fromEntries(
     dimensions.flatMap((dimension) =>
-      "namedIfUnusual" in dimension && counts[dimension.key] <= DEFAULT_COUNT
+      "namedUnlessDefault" in dimension && counts[dimension.key] <= DEFAULT_COUNT
         ? []
         : [[dimension.key, counts[dimension.key]]],
     ),
@@ -101,7 +101,7 @@ export const countIn = (configuration: NamedCounts, key: DimensionKey): number =
   configuration[key] ?? DEFAULT_COUNT;
 
 /** Returns texts such as `on 2 servers`, for each dimension that is not the default. */
-export const unusualCounts = (counts: NamedCounts): string[] =>
+export const countTexts = (counts: NamedCounts): string[] =>
   dimensions.flatMap(({ key, other, preposition }) =>
     countIn(counts, key) > DEFAULT_COUNT ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],
   );

@@ -34,7 +34,7 @@ export interface Separation {
   /** What the report says in a list of what differs. It defaults to `words`. */
   value?: string;
   /** What it says there of rows without an option of the family. */
-  usual?: string;
+  default_words?: string;
 }
 
 /**

@@ -58,7 +58,7 @@ const sameScript: OptionDescription = {
     what: SCRIPT,
     compares: "others",
     words: "one script for all",
-    usual: "each client's own script",
+    default_words: "each client's own script",
   },
   apply: (client) => {
     if (client.sameScript) return { ...client, ...client.sameScript };
@@ -97,7 +97,7 @@ const ownSettings = (id: OwnSettings): OptionDescription => ({
     what: "clients' settings",
     compares: "others",
     words: SETTINGS_WORDS[id],
-    usual: "those that all clients share",
+    default_words: "those that all clients share",
   },
   apply(client) {
     if (client.settings)
@@ -286,7 +286,7 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
       compares: "others",
       words: `on ${id}`,
       value: id,
-      usual: DEFAULT_FRAMEWORK,
+      default_words: DEFAULT_FRAMEWORK,
     },
     apply(client) {
       if (client.framework)

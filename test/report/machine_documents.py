@@ -12,7 +12,7 @@ APART = {"generator-1": "load-host", "server-1": "app-host", "store-1": "data-ho
 TOGETHER = {"generator-1": "load-host", "server-1": "app-host", "store-1": "app-host"}
 
 
-def machine(name: str, **facts: Any) -> Document:
+def machine(name: str, **properties: Any) -> Document:
     return {
         "name": name,
         "operating_system": "Debian GNU/Linux 13",
@@ -27,7 +27,7 @@ def machine(name: str, **facts: Any) -> Document:
             "cpus": 8,
             "memory_bytes": 32 * 1024**3,
             "sysctl": {},
-            **facts,
+            **properties,
         },
     }
 

@@ -1,5 +1,5 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
-import { unusualCounts } from "../../contract/dimensions.js";
+import { countTexts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import { faultsText } from "../../contract/fault-text.js";
 import {
@@ -52,7 +52,7 @@ export function entryText(configuration: Configuration): string {
   if (isProgramLayer(layer)) return operationText(workload);
   const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
   const entry = isClientLayer(layer) ? `${layer} layer` : `${workload.id}${complexity}`;
-  return [entry, ...unusualCounts(configuration)].join(" ");
+  return [entry, ...countTexts(configuration)].join(" ");
 }
 
 /** The limits that differ from those of the traffic profile, e.g. `100 points` or `10 s window`. */

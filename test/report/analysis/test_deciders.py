@@ -14,7 +14,7 @@ from report.results.model import MEASURED_KINDS
 from report.sections.all_figures import result_tables
 from report.sections.best_performers import best_documents, best_performers
 from report.sections.cpu import LIMITED_BY_CLIENT, decision_cpu_tables, part_kinds
-from report.sections.environment import version_facts
+from report.sections.environment import version_properties
 from report.sections.filters import filter_values
 from report.sections.headings import cell_title, ranking_heading
 from report.sections.recommendation import recommend
@@ -57,7 +57,11 @@ def labels(ranking: Ranking) -> list[str]:
 def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(field: Any) -> None:
     (cell,) = field.cells
     labels_by_group = {
-        (ranking.group.decided_by, ranking.group.algorithm, ranking.group.store): labels(ranking)
+        (
+            ranking.properties.decided_by,
+            ranking.properties.algorithm,
+            ranking.properties.store,
+        ): labels(ranking)
         for ranking in cell.rankings
     }
     assert list(labels_by_group.items()) == [
@@ -125,7 +129,7 @@ def test_results_with_and_without_an_algorithm_are_one_row() -> None:
     assert len(summaries_of(first, second)) == 1
 
 
-def test_tables_and_filters_name_both_facts_where_they_differ(field: Any) -> None:
+def test_tables_and_filters_name_both_properties_where_they_differ(field: Any) -> None:
     (table,) = result_tables(field.cells, ())
     assert [column.name for column in table.columns[:4]] == [
         "Client",
@@ -216,14 +220,14 @@ def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
 def test_the_environment_names_modules_and_services() -> None:
     (run,) = runs_of("ioredis+redis-cell", 3000, 1)
     run["store"]["modules"] = [{"id": "redis-cell", "version": "0.2.2", "sha256": "ab" * 32}]
-    ((_, facts),) = version_facts(summaries_of(run))
-    assert ("Module redis-cell", "0.2.2, sha256 abababababab") in facts
+    ((_, properties),) = version_properties(summaries_of(run))
+    assert ("Module redis-cell", "0.2.2, sha256 abababababab") in properties
     # A store that the user runs does not show its file.
     run["store"]["modules"] = [{"id": "redis-cell", "version": "1"}]
-    ((_, facts),) = version_facts(summaries_of(run))
-    assert ("Module redis-cell", "1") in facts
-    ((_, facts),) = version_facts(summaries_of(*runs_of("envoy-http", 3000, 1)))
-    assert ("Service envoy-ratelimit", "1.4.0") in facts
+    ((_, properties),) = version_properties(summaries_of(run))
+    assert ("Module redis-cell", "1") in properties
+    ((_, properties),) = version_properties(summaries_of(*runs_of("envoy-http", 3000, 1)))
+    assert ("Service envoy-ratelimit", "1.4.0") in properties
 
 
 def test_every_kind_of_role_has_its_columns() -> None:

@@ -17,7 +17,7 @@ def cells_of(*results: Document) -> tuple[Cell, ...]:
 def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None]]]]:
     return [
         (
-            ranking.group.store or "?",
+            ranking.properties.store or "?",
             list(
                 zip(
                     [row.identity.label for row in ranking.summaries],
@@ -122,7 +122,11 @@ def test_on_versions_of_a_store_each_client_is_ranked_with_itself() -> None:
         ("valkey", [("valkey-glide@valkey~8.1", 1), ("valkey-glide@valkey~9.1", 2)]),
         ("redis", [("ioredis@redis~8.0", None)]),
     ]
-    assert [ranking.group.client for ranking in cell.rankings] == ["iovalkey", "valkey-glide", ""]
+    assert [ranking.properties.client for ranking in cell.rankings] == [
+        "iovalkey",
+        "valkey-glide",
+        "",
+    ]
     assert "valkey and redis~8.0" in difference(cell)
 
 

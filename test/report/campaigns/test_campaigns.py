@@ -396,11 +396,11 @@ def test_folder_without_campaigns(
 def test_a_place_is_cpu_model_microcode_number_of_cpus_kernel_and_runtime(
     root: Path, capsys: pytest.CaptureFixture[str], changed: dict[str, object], places: set[str]
 ) -> None:
-    for day, facts in ((1, {}), (2, changed)):
+    for day, properties in ((1, {}), (2, changed)):
         path = add_campaign(root, day, {"iovalkey": (1000, 1010)}) / "manifest.json"
         document = json.loads(path.read_text(encoding="utf-8"))
-        machine = {**document["machine"], "microcode": "0x1", "index_ms": 20.0, **facts}
-        document["machine"] = {name: fact for name, fact in machine.items() if fact is not None}
+        machine = {**document["machine"], "microcode": "0x1", "index_ms": 20.0, **properties}
+        document["machine"] = {name: value for name, value in machine.items() if value is not None}
         path.write_text(json.dumps(document), encoding="utf-8")
     done = compare(root, capsys, "--include-trends")
     assert {row["place"] for row in done.rows} == {row["group"] for row in done.rows} == places

@@ -12,7 +12,9 @@ from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from conftest import analysis_of_results
 from page_reader import data_of, read
-from report.campaigns.matrix import Matrix, Source, view_of
+from report.campaigns.matrix import Matrix
+from report.campaigns.matrix_answers import Source
+from report.campaigns.matrix_view import view_of
 from report.cli.pages_command import main
 from report.pages.site import CAMPAIGNS
 from report.results.generated.records import (

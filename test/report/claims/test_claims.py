@@ -12,7 +12,7 @@ from campaign_writer import manifest, write_campaign
 from evidence import latency
 from report.base.errors import ReportError
 from report.base.paths import ROOT
-from report.claims.claim_files import read_claims
+from report.claims.claim_files import NOTICE, read_claims, read_notice
 from report.claims.judgement import CONFIRMED, REFUTED, UNDECIDED
 from report.cli.claims_command import main
 
@@ -226,13 +226,23 @@ def test_the_counts_of_refuted_are_withdrawn_and_what_the_publication_leaves_ope
     not_said: [how many cores it had]
     notes: [One run was made.]
 """
+    (tmp_path / "claims").mkdir()
+    notice = read_notice(ROOT / "claims")
+    (tmp_path / "claims" / NOTICE).write_text(notice, encoding="utf-8")
     _rows(tmp_path, "metric: throughput, ratio: [1.4, 1.5], refuted: [1.1, 2]", caveats)
     text = (tmp_path / "results" / "claims.md").read_text(encoding="utf-8")
-    notice, _, rest = text.partition("| Claim |")
-    assert "withdrawn" in notice and "refuted below 1.1 or above 2" in rest
+    head, _, rest = text.partition("| Claim |")
+    assert "withdrawn" in notice and f"\n\n**{notice}**\n\n" in head
+    assert "refuted below 1.1 or above 2" in rest
     for caveat in ("It is slower", "7 connections", "how many cores it had", "One run was made"):
         assert caveat in rest
     assert capsys.readouterr().out.startswith("1 row saved in ")
+
+
+def test_claims_without_a_notice_begin_with_what_a_row_is(tmp_path: Path) -> None:
+    _rows(tmp_path, "metric: throughput, ratio: [1.4, 1.5]")
+    text = (tmp_path / "results" / "claims.md").read_text(encoding="utf-8")
+    assert "measure them\n\nA row is a comparison" in text
 
 
 def test_the_claims_of_this_project_name_their_rows() -> None:

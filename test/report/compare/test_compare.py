@@ -362,12 +362,12 @@ HARDWARE: Document = {
 }
 
 
-def on_machine(**facts: Any) -> Document:
-    return {**manifest([configuration()])["machine"], **facts}
+def on_machine(**properties: Any) -> Document:
+    return {**manifest([configuration()])["machine"], **properties}
 
 
 @pytest.mark.parametrize(
-    ("facts", "text"),
+    ("properties", "text"),
     [
         ({"smt": False}, "SMT on, then off"),
         (
@@ -379,24 +379,29 @@ def on_machine(**facts: Any) -> Document:
         ({"hypervisor": "KVM\n"}, "hypervisor none, then KVM"),
     ],
 )
-def test_facts_that_are_no_part_of_a_machine_s_key_are_told_and_refuse_nothing(
-    call: Call, put: Put, facts: Document, text: str
+def test_properties_that_are_no_part_of_a_machine_s_key_are_told_and_refuse_nothing(
+    call: Call, put: Put, properties: Document, text: str
 ) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
-    put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**{**HARDWARE, **facts}))
+    put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**{**HARDWARE, **properties}))
     completed = call("results/one", "results/two")
     assert completed.code == 0
     assert f"facts of the machine differ: {text}" in completed.out
 
 
 @pytest.mark.parametrize(
-    "facts", [{"cpu_model": "B"}, {"microcode": "0x2"}, {"cpus": 3}, {"kernel": "Linux 9"}]
+    "properties", [{"cpu_model": "B"}, {"microcode": "0x2"}, {"cpus": 3}, {"kernel": "Linux 9"}]
 )
 def test_a_machine_s_key_is_cpu_model_microcode_number_of_cpus_and_kernel(
-    call: Call, put: Put, facts: Document
+    call: Call, put: Put, properties: Document
 ) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000, machine=on_machine(microcode="0x1"))
-    put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**{"microcode": "0x1"} | facts))
+    put(
+        "two",
+        {IOVALKEY: 6000},
+        reference=4000,
+        machine=on_machine(**{"microcode": "0x1"} | properties),
+    )
     refused = call("results/one", "results/two")
     assert refused.code == 2 and "machine differs" in refused.err
 

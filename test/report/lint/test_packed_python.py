@@ -25,7 +25,7 @@ def _findings(text: str) -> list[int]:
         'columns = "target rate cpu".split()',
         "word = 'a' if x else 'b' if y else 'c'",
         "names = [*('a', 'b'), *rest]",
-        "facts = {**{'a': 1}, **rest}",
+        "properties = {**{'a': 1}, **rest}",
         "def steps():\n" + "    step()\n" * 70,
     ],
 )
@@ -41,7 +41,7 @@ def test_a_packed_shape_is_refused(packed: str) -> None:
         "columns = line.split()",
         "word = 'a' if x else 'b'",
         "names = ['a', 'b', *rest]",
-        "facts = {'a': 1, **rest}",
+        "properties = {'a': 1, **rest}",
         "def steps():\n" + "    step()\n" * 69,
         "def steps():  # long: one step a line is the list\n" + "    step()\n" * 80,
     ],

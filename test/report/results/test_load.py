@@ -55,7 +55,7 @@ def test_warm_up_is_judged_from_all_runs(campaign: Campaign) -> None:
     assert any("The first 4.2 s" in text for text in summary.warnings)
 
 
-def test_equal_facts_are_kept_once(campaign: Campaign) -> None:
+def test_equal_properties_are_kept_once(campaign: Campaign) -> None:
     first, *others = campaign.runs
     for other in others:
         assert other.identity is first.identity

@@ -28,11 +28,13 @@ from report.statistics.histograms import CURVE
 OPEN = {"model": "open", "rate_per_second": 5000, "arrivals": "constant", "connections": 200}
 
 #: What a target states since version 4.
-_FACTS = ("same_script", "settings", "encrypted", "copy_of")
+_LATER_PROPERTIES = ("same_script", "settings", "encrypted", "copy_of")
 
 
-def _without_facts(configured: Document) -> Document:
-    target = {name: fact for name, fact in configured["target"].items() if name not in _FACTS}
+def _without_later_properties(configured: Document) -> Document:
+    target = {
+        name: value for name, value in configured["target"].items() if name not in _LATER_PROPERTIES
+    }
     return {**configured, "target": target}
 
 
@@ -43,7 +45,7 @@ def as_version_3(document: Document) -> Document:
     for name in ("load_text", "latency_curve_ms"):
         older.pop(name, None)
     if "configuration" in older:
-        older["configuration"] = _without_facts(older["configuration"])
+        older["configuration"] = _without_later_properties(older["configuration"])
     for figures in older.get("fault_figures", {}).get("faults", ()):
         figures.pop("served_again_s", None)
     return older
@@ -53,13 +55,13 @@ def manifest_of_version_3(*configured: Document) -> Document:
     older = manifest(configured)
     plan = older["plan"]
     plan["configurations"] = [
-        {"hash": planned(entry)["hash"], "configuration": _without_facts(entry)}
+        {"hash": planned(entry)["hash"], "configuration": _without_later_properties(entry)}
         for entry in configured
     ]
     plan["schema_version"] = older["schema_version"] = 3
     older["machine"]["machine_id"] = "0" * 16
-    facts = machine("node1")
-    older["machines"] = [{**facts, "facts": {**facts["facts"], "machine_id": "1" * 16}}]
+    description = machine("node1")
+    older["machines"] = [{**description, "facts": {**description["facts"], "machine_id": "1" * 16}}]
     return older
 
 
@@ -111,7 +113,7 @@ def test_faults_get_when_requests_were_served_again_from_the_timeline() -> None:
     assert "served_again_s" not in converted(untold)["fault_figures"]["faults"][0]
 
 
-def test_manifests_of_version_3_get_words_and_facts_and_lose_ids_of_machines() -> None:
+def test_manifests_of_version_3_get_words_and_properties_and_lose_ids_of_machines() -> None:
     configured = configuration("iovalkey+copy+same-script")
     present = converted(manifest_of_version_3(configured))
     assert present["plan"]["configurations"] == [planned(configured)]

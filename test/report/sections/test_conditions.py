@@ -34,7 +34,7 @@ def test_an_option_that_separates_rankings_is_named(separation: Separation) -> N
     assert any(separation.words in mode_text(ranking) for ranking in cell.rankings)
     if option != SAME_SCRIPT:
         value = separation.value or separation.words
-        sentence = f"The {separation.what} differ: {separation.usual} and {value}."
+        sentence = f"The {separation.what} differ: {separation.default_words} and {value}."
         assert sentence in difference(cell)
 
 

@@ -8,18 +8,22 @@ import pytest
 from builder import configuration, result
 from campaign_writer import manifest, write_campaign
 from report.results.load import load_campaign
-from report.sections.environment import campaign_facts, container_facts, machine_facts
+from report.sections.environment import (
+    campaign_properties,
+    container_properties,
+    machine_properties,
+)
 
 
-def machine_facts_of(folder: Path, **facts: Any) -> dict[str, str]:
-    machine = {**manifest([configuration()])["machine"], **facts}
+def machine_properties_of(folder: Path, **properties: Any) -> dict[str, str]:
+    machine = {**manifest([configuration()])["machine"], **properties}
     written = manifest([configuration()], 1, machine=machine)
     campaign = load_campaign(write_campaign(folder / "one", written, [result(configuration())]))
-    return dict(machine_facts(campaign, []))
+    return dict(machine_properties(campaign, []))
 
 
 def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
-    texts = machine_facts_of(
+    texts = machine_properties_of(
         tmp_path,
         cpus=8,
         smt=True,
@@ -47,8 +51,8 @@ def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
 
 
 def test_hardware_that_is_not_known_is_not_there(tmp_path: Path) -> None:
-    facts = machine_facts_of(tmp_path)
-    assert facts["CPU"] == "Example CPU @ 2.50GHz, 2 cores"
+    properties = machine_properties_of(tmp_path)
+    assert properties["CPU"] == "Example CPU @ 2.50GHz, 2 cores"
     assert not {
         "SMT",
         "Caches",
@@ -56,13 +60,13 @@ def test_hardware_that_is_not_known_is_not_there(tmp_path: Path) -> None:
         "Hypervisor",
         "Microcode",
         "Index of the machine",
-    } & set(facts)
+    } & set(properties)
 
 
 def test_without_smt_each_cpu_is_a_core(tmp_path: Path) -> None:
-    facts = machine_facts_of(tmp_path, smt=False, siblings=["0", "1"], numa_nodes=["0-1"])
-    assert (facts["CPU"], facts["SMT"]) == ("Example CPU @ 2.50GHz, 2 cores", "off")
-    assert facts["NUMA nodes"] == "1"
+    properties = machine_properties_of(tmp_path, smt=False, siblings=["0", "1"], numa_nodes=["0-1"])
+    assert (properties["CPU"], properties["SMT"]) == ("Example CPU @ 2.50GHz, 2 cores", "off")
+    assert properties["NUMA nodes"] == "1"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +83,7 @@ def test_the_warm_up_is_told_as_it_was_asked_for(
     written = manifest([configuration()], 1)
     written["plan"] |= {"warmup_s": warm_up, "order": order}
     campaign = load_campaign(write_campaign(tmp_path / "one", written, [result(configuration())]))
-    assert dict(campaign_facts(campaign))["Warm-up"] == text
+    assert dict(campaign_properties(campaign))["Warm-up"] == text
 
 
 GIB = 1024**3
@@ -118,11 +122,11 @@ CONTAINERS = {
 
 
 def test_the_engine_its_images_and_the_caps_are_named() -> None:
-    facts = dict(container_facts(manifest([configuration()], runs=1, **CONTAINERS)))
-    assert facts["Engine"] == "Docker 28.1.0, API 1.49"
-    assert facts["Cap of a store node"] == "2 CPUs, 2.0 GiB, CPUs 0-1"
-    assert facts["Cap of a server"] == "1 CPU"
-    assert facts["Cap of the load generator"] == "none"
+    properties = dict(container_properties(manifest([configuration()], runs=1, **CONTAINERS)))
+    assert properties["Engine"] == "Docker 28.1.0, API 1.49"
+    assert properties["Cap of a store node"] == "2 CPUs, 2.0 GiB, CPUs 0-1"
+    assert properties["Cap of a server"] == "1 CPU"
+    assert properties["Cap of the load generator"] == "none"
     # The registry's digest where there is one: it is what others can pull.
-    assert facts["Image redis"] == f"redis:8.0 sha256:{'b' * 64}, not pinned"
-    assert facts["Image server"].endswith("c" * 64)
+    assert properties["Image redis"] == f"redis:8.0 sha256:{'b' * 64}, not pinned"
+    assert properties["Image server"].endswith("c" * 64)

@@ -19,7 +19,7 @@ def tables(*labelled: tuple[str, int]) -> dict[str, list[list[str]]]:
     }
 
 
-def test_each_limiter_is_compared_with_none_on_its_own_framework_and_each_framework_with_the_usual_one() -> (
+def test_each_limiter_is_compared_with_none_on_its_framework_and_each_framework_with_the_default_one() -> (
     None
 ):
     controls = (("none", 6000), ("none+express", 2000))

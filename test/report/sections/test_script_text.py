@@ -27,8 +27,8 @@ def measured(label: str, requests_per_second: int = 1000, run: int = 1) -> Docum
 def groups(cell: Cell) -> list[tuple[str, bool, Labels]]:
     return [
         (
-            ranking.group.store or "?",
-            ranking.group.same_script,
+            ranking.properties.store or "?",
+            ranking.properties.same_script,
             [s.identity.label for s in ranking.summaries],
         )
         for ranking in cell.rankings
@@ -161,7 +161,7 @@ def test_limiters_without_an_algorithm_are_ranked_apart_and_the_difference_is_sa
         result(configuration_without_algorithm("iovalkey+fastify-rate-limit"), 1, 1200),
     )
     ranked = [
-        (ranking.group.limiter, [s.identity.label for s in ranking.summaries])
+        (ranking.properties.limiter, [s.identity.label for s in ranking.summaries])
         for ranking in cell.rankings
     ]
     assert ranked == [

@@ -6,10 +6,10 @@ from campaign_writer import manifest
 from conftest import ranks_of, summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
 from report.analysis.cells import Cell, cells
-from report.analysis.rankings import Group
+from report.analysis.rankings import RankingProperties
 from report.results.model import Campaign
 from report.sections.client_vs_script import client_vs_script_tables
-from report.sections.environment import campaign_facts
+from report.sections.environment import campaign_properties
 from report.sections.script_text import disclosure
 
 OLD = "ioredis+rate-limiter-flexible~7.1.1"
@@ -64,9 +64,9 @@ def test_where_versions_run_other_scripts_that_is_said_with_their_names() -> Non
 
 def test_under_one_script_for_all_versions_that_run_another_are_not_ranked_together() -> None:
     rows = [*measured(f"{OLD}+same-script", sha1=VALKEY_SHA1), *measured(f"{NEW}+same-script")]
-    groups = [ranking.group for ranking in cell_of(*rows).rankings]
-    assert {group.scripts for group in groups} == {(REDIS_SHA1,), (VALKEY_SHA1,)}
-    assert all(isinstance(group, Group) and group.same_script for group in groups)
+    properties = [ranking.properties for ranking in cell_of(*rows).rankings]
+    assert {each.scripts for each in properties} == {(REDIS_SHA1,), (VALKEY_SHA1,)}
+    assert all(isinstance(each, RankingProperties) and each.same_script for each in properties)
 
 
 def test_client_and_script_are_told_apart_within_a_version() -> None:
@@ -92,6 +92,6 @@ def test_page_names_what_was_installed_for_a_version() -> None:
         {"name": "x", "version": "1.0.0", "sha256": "0" * 64, "packages": {"x": "1.0.0"}},
     ]
     document = manifest([configuration("ioredis~5.6.1")], versions=installed)
-    facts = dict(campaign_facts(Campaign(name="c", manifest=document)))
-    assert facts["Installed ioredis 5.6.1"] == "debug 4.4.3, ioredis/node_modules/ms 2.1.3"
-    assert facts["Installed x 1.0.0"] == "without dependencies"
+    properties = dict(campaign_properties(Campaign(name="c", manifest=document)))
+    assert properties["Installed ioredis 5.6.1"] == "debug 4.4.3, ioredis/node_modules/ms 2.1.3"
+    assert properties["Installed x 1.0.0"] == "without dependencies"
