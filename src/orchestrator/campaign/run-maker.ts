@@ -11,17 +11,17 @@ import { abortable } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
 import { moduleFiles } from "../plan/module-files.js";
 import type { Request } from "../request/request.js";
-import { executeRound, type RoundEnd, type RoundMember } from "../run/execute-round.js";
 import {
   executeRun,
   type MachinesOfRun,
   type RawRun,
   type RunListener,
 } from "../run/execute-run.js";
-import { executeProgramRun } from "../run/program-run.js";
+import { executeLoadProgramRun } from "../run/load-programs/execute-load-program-run.js";
 import { measuredDocument, printedDocument, type RunIdentity } from "../run/result-documents.js";
+import { executeRound, type RoundEnd, type RoundMember } from "../run/rounds/execute-round.js";
 import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
-import type { StoreAuthority } from "../run/store-authority.js";
+import type { StoreAuthority } from "../run/store/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./campaign-machines.js";
 import type { CampaignProgress } from "./campaign-progress.js";
@@ -86,7 +86,7 @@ export class RunMaker {
     if (isProgramLayer(layer) || target.program !== undefined) {
       const printed = await abortable(
         signal,
-        executeProgramRun(settings, runtime, lease, listener),
+        executeLoadProgramRun(settings, runtime, lease, listener),
       );
       return printedDocument(identity, { ...printed, ...this.#linksOf(printed) });
     }

@@ -30,7 +30,7 @@ import { readAdmissions } from "./read-admissions.js";
 import { Generators, type Second } from "./run-generators.js";
 import type { RequestedRun, RunSettings } from "./run-settings.js";
 import { keyPrefixOf } from "./run-specs.js";
-import { type RunStore, type StoreSide, storeOf } from "./run-store.js";
+import { type RunStore, type StoreSide, storeOf } from "./store/run-store.js";
 
 export interface RunListener {
   phase(phase: Phase): void;

@@ -30,7 +30,7 @@ import { rounded, sum } from "../../kit/numbers.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { RawRun } from "./execute-run.js";
-import type { RawPrintedRun } from "./program-load.js";
+import type { RawPrintedRun } from "./load-programs/program-load.js";
 import { faultFiguresOf } from "./run-fault-figures.js";
 
 type Planned = Plan["configurations"][number];

@@ -1,13 +1,13 @@
-import { AUTO_WARMUP, type Configuration } from "../../contract/configuration.js";
-import type { GeneratorOutput, GroupOutput } from "../../contract/generator-output.js";
-import type { TurnLengths, TurnsSpec } from "../../contract/turns.js";
-import { halvesOf } from "../../judge/steadiness.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import { sum } from "../../kit/numbers.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
-import { lengthsFor, SEPARATE_SLICE_MS, secondsOfSlices } from "../../traffic/turn-order.js";
-import type { TurnEvent } from "./run-generators.js";
-import type { RunSettings } from "./run-settings.js";
+import { AUTO_WARMUP, type Configuration } from "../../../contract/configuration.js";
+import type { GeneratorOutput, GroupOutput } from "../../../contract/generator-output.js";
+import type { TurnLengths, TurnsSpec } from "../../../contract/turns.js";
+import { halvesOf } from "../../../judge/steadiness.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import { sum } from "../../../kit/numbers.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
+import { lengthsFor, SEPARATE_SLICE_MS, secondsOfSlices } from "../../../traffic/turn-order.js";
+import type { TurnEvent } from "../run-generators.js";
+import type { RunSettings } from "../run-settings.js";
 import { TurnGiver } from "./turn-giver.js";
 
 /**

@@ -1,8 +1,8 @@
-import { LAST_TURN_LINE, type TurnLengths, turnLine } from "../../contract/turns.js";
-import { within } from "../../kit/deadline.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
-import { drawnCycles, type TurnOrder } from "../../traffic/turn-order.js";
-import type { TurnEvent } from "./run-generators.js";
+import { LAST_TURN_LINE, type TurnLengths, turnLine } from "../../../contract/turns.js";
+import { within } from "../../../kit/deadline.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
+import { drawnCycles, type TurnOrder } from "../../../traffic/turn-order.js";
+import type { TurnEvent } from "../run-generators.js";
 
 /**
  * The time after a slice until which its turn must end. It is shorter than the silence after which

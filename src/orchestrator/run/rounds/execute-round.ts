@@ -1,20 +1,25 @@
-import { isClientLayer } from "../../contract/layers.js";
-import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
-import type { TurnsSpec } from "../../contract/turns.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/runtime-types.js";
-import type { Lease } from "../ownership/lease.js";
+import { isClientLayer } from "../../../contract/layers.js";
+import { encodeRunSpec, groupSpec, type RunSpec } from "../../../contract/run-spec.js";
+import type { TurnsSpec } from "../../../contract/turns.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import type {
+  Part,
+  PartAllocation,
+  RunningPart,
+  Runtime,
+} from "../../../runtimes/runtime-types.js";
+import type { Lease } from "../../ownership/lease.js";
 import {
   executeRun,
   type RawRun,
   type ReadyRun,
   type RunListener,
   type RunLoad,
-} from "./execute-run.js";
-import { GENERATOR, layoutOf } from "./layout.js";
+} from "../execute-run.js";
+import { GENERATOR, layoutOf } from "../layout.js";
+import { parseProgress } from "../run-generators.js";
+import type { RequestedRun } from "../run-settings.js";
 import { RoundLoad, type RoundRun, type StartedGenerator } from "./round-load.js";
-import { parseProgress } from "./run-generators.js";
-import type { RequestedRun } from "./run-settings.js";
 
 export type RoundMember = { request: RequestedRun; listener: RunListener };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runsOfLine } from "../../../../src/orchestrator/run/execute-round.js";
+import { runsOfLine } from "../../../../../src/orchestrator/run/rounds/execute-round.js";
 
 test("a second of a run is that run's line alone; all that the generator says besides is everybody's", () => {
   const runs = ["none", "iovalkey", "ioredis"];

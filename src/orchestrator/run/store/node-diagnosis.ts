@@ -1,5 +1,5 @@
-import type { NodeCounters, NodeDiagnosis } from "../../contract/diagnosis.js";
-import { definedOnly } from "../../kit/defined-only.js";
+import type { NodeCounters, NodeDiagnosis } from "../../../contract/diagnosis.js";
+import { definedOnly } from "../../../kit/defined-only.js";
 
 type CommandCounters = NodeCounters["commands"][string];
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { StoreEvidence } from "../../../../src/contract/store.js";
-import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
-import { LimiterLoad } from "../../../../src/orchestrator/run/limiter-load.js";
-import { PartFailed } from "../../../../src/orchestrator/run/part-supervisor.js";
-import type { RunStore } from "../../../../src/orchestrator/run/run-store.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import type { StoreEvidence } from "../../../../../src/contract/store.js";
+import { makePlan } from "../../../../../src/orchestrator/plan/make-plan.js";
+import { LimiterLoad } from "../../../../../src/orchestrator/run/load-programs/limiter-load.js";
+import { PartFailed } from "../../../../../src/orchestrator/run/part-supervisor.js";
+import type { RunStore } from "../../../../../src/orchestrator/run/store/run-store.js";
+import { everything, requestOf } from "../../../../helpers/request.js";
 
 const FIGURES = {
   per_second: 20,

@@ -1,12 +1,12 @@
-import type { RoleResources } from "../../contract/role-resources.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import { rounded, sum } from "../../kit/numbers.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
-import { CounterWatch } from "./counter-watch.js";
-import { GENERATOR } from "./layout.js";
-import type { RunningRole } from "./part-supervisor.js";
+import type { RoleResources } from "../../../contract/role-resources.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import { rounded, sum } from "../../../kit/numbers.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
+import { CounterWatch } from "../counter-watch.js";
+import { GENERATOR } from "../layout.js";
+import type { RunningRole } from "../part-supervisor.js";
 import type { RawPrintedRun } from "./program-load.js";
-import type { ProgramEnd } from "./run-program.js";
+import type { ProgramEnd } from "./start-load-program.js";
 
 /** The time between readings, which is short because a program may end within a second or two. */
 const PROGRAM_PERIOD_MS = 200;

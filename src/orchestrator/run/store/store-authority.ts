@@ -1,7 +1,7 @@
 import { webcrypto } from "node:crypto";
 import { isIPv4 } from "node:net";
-import type { Configuration } from "../../contract/configuration.js";
-import { isEncrypted } from "../../targets/options.js";
+import type { Configuration } from "../../../contract/configuration.js";
+import { isEncrypted } from "../../../targets/options.js";
 
 /** Vouches for the encrypted stores that this process starts. */
 export interface StoreAuthority {

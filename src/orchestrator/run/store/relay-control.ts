@@ -1,6 +1,6 @@
-import { RELAY_LISTENS, type RelayMode, relayLine } from "../../contract/relay.js";
-import { within } from "../../kit/deadline.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
+import { RELAY_LISTENS, type RelayMode, relayLine } from "../../../contract/relay.js";
+import { within } from "../../../kit/deadline.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
 
 /** How long a relay may take to confirm its mode. */
 const ANSWERS_WITHIN_MS = 5_000;

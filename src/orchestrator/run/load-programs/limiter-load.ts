@@ -1,16 +1,16 @@
-import type { PrintedResult } from "../../contract/result.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import { sum } from "../../kit/numbers.js";
-import type { LoadProgram, LoadWork } from "../../targets/load-programs/load-program.js";
-import { findLoadProgram } from "../../targets/load-programs/load-programs.js";
-import { describeClient } from "../../targets/resolve.js";
-import { callsOf } from "../plan/load-program-targets.js";
-import { GENERATOR } from "./layout.js";
-import { PartFailed } from "./part-supervisor.js";
+import type { PrintedResult } from "../../../contract/result.js";
+import { DEFAULT_KEY_PREFIX } from "../../../contract/server-env.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import { sum } from "../../../kit/numbers.js";
+import type { LoadProgram, LoadWork } from "../../../targets/load-programs/load-program.js";
+import { findLoadProgram } from "../../../targets/load-programs/load-programs.js";
+import { describeClient } from "../../../targets/resolve.js";
+import { callsOf } from "../../plan/load-program-targets.js";
+import { GENERATOR } from "../layout.js";
+import { PartFailed } from "../part-supervisor.js";
+import type { RunSettings } from "../run-settings.js";
+import type { RunStore, StoreSide } from "../store/run-store.js";
 import type { ProgramEvidence, ProgramFigures, ProgramLoad } from "./program-load.js";
-import type { RunSettings } from "./run-settings.js";
-import type { RunStore, StoreSide } from "./run-store.js";
 
 /** The load of a program that calls a service, or a store that decides, as a client does. */
 export class LimiterLoad implements ProgramLoad {

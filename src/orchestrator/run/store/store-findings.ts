@@ -1,9 +1,9 @@
-import type { StoreFeature } from "../../contract/store.js";
-import { BenchError, messageOf } from "../../kit/errors.js";
+import type { StoreFeature } from "../../../contract/store.js";
+import { BenchError, messageOf } from "../../../kit/errors.js";
+import { withProgramParts } from "../load-programs/start-load-program.js";
+import { PartFailed, type PartPlace } from "../part-supervisor.js";
+import type { RequestedRun } from "../run-settings.js";
 import { askStore } from "./ask-store.js";
-import { PartFailed, type PartPlace } from "./part-supervisor.js";
-import { withProgramParts } from "./run-program.js";
-import type { RequestedRun } from "./run-settings.js";
 import { storeOf } from "./run-store.js";
 
 /** The features that each store does not have, or a text that says why it cannot be measured. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { ProbeRequest } from "../../../../src/contract/probe-env.js";
-import { askProbe } from "../../../../src/orchestrator/run/ask-probe.js";
-import type { Exit, RunningPart } from "../../../../src/runtimes/runtime-types.js";
+import type { ProbeRequest } from "../../../../../src/contract/probe-env.js";
+import { askProbe } from "../../../../../src/orchestrator/run/store/ask-probe.js";
+import type { Exit, RunningPart } from "../../../../../src/runtimes/runtime-types.js";
 
 const request: ProbeRequest = {
   actions: ["ready"],

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import {
   authorityOf,
   newStoreAuthority,
-} from "../../../../src/orchestrator/run/store-authority.js";
-import { configuration } from "../../../helpers/evidence.js";
+} from "../../../../../src/orchestrator/run/store/store-authority.js";
+import { configuration } from "../../../../helpers/evidence.js";
 
 test("its certificates hold for the named hosts alone, and its own key is nowhere in them", async () => {
   const { ca, key, certificateFor } = await newStoreAuthority();

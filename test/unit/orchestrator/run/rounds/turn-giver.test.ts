@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { turnOf } from "../../../../src/contract/turns.js";
-import { TurnGiver } from "../../../../src/orchestrator/run/turn-giver.js";
-import type { Exit } from "../../../../src/runtimes/runtime-types.js";
+import { turnOf } from "../../../../../src/contract/turns.js";
+import { TurnGiver } from "../../../../../src/orchestrator/run/rounds/turn-giver.js";
+import type { Exit } from "../../../../../src/runtimes/runtime-types.js";
 
 const TURN = { event: "turn", answers: 7, followed: 0, latency_sum_us: 70 } as const;
 const ORDER = { lengths: { lead_in_ms: 5, slice_ms: 500 }, seconds: 2, seed: 1 };

@@ -1,9 +1,9 @@
-import type { ProbeRequest } from "../../contract/probe-env.js";
-import { environmentError } from "../../kit/errors.js";
-import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
+import type { ProbeRequest } from "../../../contract/probe-env.js";
+import { environmentError } from "../../../kit/errors.js";
+import type { RunningPart, Runtime } from "../../../runtimes/runtime-types.js";
+import { discoveryPart } from "../layout.js";
+import type { ExternalStore } from "../run-settings.js";
 import { askProbe, ProbeEnded, UnfitReport } from "./ask-probe.js";
-import { discoveryPart } from "./layout.js";
-import type { ExternalStore } from "./run-settings.js";
 
 /** The time for an answer. An external store that hangs must not delay the campaign. */
 const DISCOVER_TIMEOUT_S = 10;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { GeneratorOutput } from "../../../../src/contract/generator-output.js";
-import { withLongestGap } from "../../../../src/orchestrator/run/turns-of-round.js";
+import type { GeneratorOutput } from "../../../../../src/contract/generator-output.js";
+import { withLongestGap } from "../../../../../src/orchestrator/run/rounds/turns-of-round.js";
 
 test("where one generator of a group stood still, the runs of all of them say so", () => {
   const output = (...gaps_ms: number[]) =>

@@ -1,7 +1,7 @@
-import type { PrintedResult } from "../../contract/result.js";
-import type { PrintedFigures } from "../../targets/load-programs/index.js";
-import type { LoadProgram, PrintedLoad } from "../../targets/load-programs/load-program.js";
-import type { ProgramStart } from "./run-program.js";
+import type { PrintedResult } from "../../../contract/result.js";
+import type { PrintedFigures } from "../../../targets/load-programs/index.js";
+import type { LoadProgram, PrintedLoad } from "../../../targets/load-programs/load-program.js";
+import type { ProgramStart } from "./start-load-program.js";
 
 /** The figures that a load program prints, with the number of its calls where it counts them. */
 export type ProgramFigures = PrintedFigures & Partial<PrintedLoad>;

@@ -1,26 +1,31 @@
-import { definedOnly } from "../../kit/defined-only.js";
-import { messageOf } from "../../kit/errors.js";
-import { rounded } from "../../kit/numbers.js";
-import { ClockComparison } from "../../kit/system-clock.js";
-import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
-import type { Lease } from "../ownership/lease.js";
-import type { RunListener } from "./execute-run.js";
-import { GENERATOR } from "./layout.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import { messageOf } from "../../../kit/errors.js";
+import { rounded } from "../../../kit/numbers.js";
+import { ClockComparison } from "../../../kit/system-clock.js";
+import type { RunningPart, Runtime } from "../../../runtimes/runtime-types.js";
+import type { Lease } from "../../ownership/lease.js";
+import type { RunListener } from "../execute-run.js";
+import { GENERATOR } from "../layout.js";
+import { PartFailed, placementOf } from "../part-supervisor.js";
+import type { RequestedRun, RunSettings } from "../run-settings.js";
+import { type RunStore, storeOf } from "../store/run-store.js";
 import { LimiterLoad } from "./limiter-load.js";
-import { PartFailed, placementOf } from "./part-supervisor.js";
 import type { ProgramFigures, ProgramLoad, RawPrintedRun } from "./program-load.js";
 import { watchProgram } from "./program-resources.js";
 import { warmUpProgram } from "./program-warmup.js";
-import { type ProgramEnd, type ProgramParts, runProgram, withProgramParts } from "./run-program.js";
-import type { RequestedRun, RunSettings } from "./run-settings.js";
-import { type RunStore, storeOf } from "./run-store.js";
+import {
+  type ProgramEnd,
+  type ProgramParts,
+  runProgram,
+  withProgramParts,
+} from "./start-load-program.js";
 import { StoreLayerLoad } from "./store-layer-load.js";
 
 /** The most characters of a program's output that a result keeps. */
 const MAX_OUTPUT_LENGTH = 10_000;
 
 /** Makes one run with a fresh store whose load comes from a load program. */
-export async function executeProgramRun(
+export async function executeLoadProgramRun(
   request: RequestedRun,
   runtime: Runtime,
   lease: Lease,

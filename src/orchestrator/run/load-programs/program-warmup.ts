@@ -1,7 +1,7 @@
-import { rounded } from "../../kit/numbers.js";
+import { rounded } from "../../../kit/numbers.js";
+import type { RunSettings } from "../run-settings.js";
 import type { ProgramFigures, ProgramLoad } from "./program-load.js";
-import type { ProgramEnd } from "./run-program.js";
-import type { RunSettings } from "./run-settings.js";
+import type { ProgramEnd } from "./start-load-program.js";
 
 /**
  * The operations of the first run of a calibration, which are enough to time and few enough for a

@@ -1,23 +1,23 @@
-import type { NodeDiagnosis } from "../../contract/diagnosis.js";
-import type { ProbeAction, ProbeRequest, StoreFault } from "../../contract/probe-env.js";
-import { roleId } from "../../contract/role.js";
-import type { ServiceSpec } from "../../contract/run-spec.js";
-import type { ServiceEvidence } from "../../contract/service.js";
-import type { ModuleFacts, ProbeReport, StoreEvidence } from "../../contract/store.js";
-import { storeProgram, type Target } from "../../contract/target.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import type { NodePlace } from "../../kit/env.js";
-import { BenchError, EXIT, environmentError } from "../../kit/errors.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
-import { findModule } from "../../targets/modules/index.js";
-import { findLimiter, findStore, findTopology } from "../../targets/resolve.js";
-import { sha256Of } from "../plan/module-files.js";
+import type { NodeDiagnosis } from "../../../contract/diagnosis.js";
+import type { ProbeAction, ProbeRequest, StoreFault } from "../../../contract/probe-env.js";
+import { roleId } from "../../../contract/role.js";
+import type { ServiceSpec } from "../../../contract/run-spec.js";
+import type { ServiceEvidence } from "../../../contract/service.js";
+import type { ModuleFacts, ProbeReport, StoreEvidence } from "../../../contract/store.js";
+import { storeProgram, type Target } from "../../../contract/target.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import type { NodePlace } from "../../../kit/env.js";
+import { BenchError, EXIT, environmentError } from "../../../kit/errors.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
+import { findModule } from "../../../targets/modules/index.js";
+import { findLimiter, findStore, findTopology } from "../../../targets/resolve.js";
+import { sha256Of } from "../../plan/module-files.js";
+import { PartFailed, type PartSupervisor, type RunningRole } from "../part-supervisor.js";
+import type { RunSettings } from "../run-settings.js";
+import { PROBE, SERVICE, serviceSettings, serviceSpec } from "../run-specs.js";
 import { askProbe, ProbeEnded, UnfitReport } from "./ask-probe.js";
 import { diagnosisOf } from "./node-diagnosis.js";
-import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 import { RelayControl } from "./relay-control.js";
-import type { RunSettings } from "./run-settings.js";
-import { PROBE, SERVICE, serviceSettings, serviceSpec } from "./run-specs.js";
 import {
   encryptionRefusal,
   type FailedStart,

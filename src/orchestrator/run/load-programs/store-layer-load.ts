@@ -1,16 +1,16 @@
-import type { PrintedResult } from "../../contract/result.js";
-import { roleId } from "../../contract/role.js";
-import type { ProbeReport, StoreEvidence } from "../../contract/store.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import type { NodePlace } from "../../kit/env.js";
-import { BenchError, EXIT } from "../../kit/errors.js";
-import { rounded } from "../../kit/numbers.js";
-import { parseRespLoadCsv, respLoadArguments } from "../../targets/load-programs/index.js";
-import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.js";
-import { askStore } from "./ask-store.js";
+import type { PrintedResult } from "../../../contract/result.js";
+import { roleId } from "../../../contract/role.js";
+import type { ProbeReport, StoreEvidence } from "../../../contract/store.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import type { NodePlace } from "../../../kit/env.js";
+import { BenchError, EXIT } from "../../../kit/errors.js";
+import { rounded } from "../../../kit/numbers.js";
+import { parseRespLoadCsv, respLoadArguments } from "../../../targets/load-programs/index.js";
+import { findOperation, KEYSPACE } from "../../../targets/load-programs/operations.js";
+import type { RunSettings } from "../run-settings.js";
+import { askStore } from "../store/ask-store.js";
+import { commandThreadsOf, type RunStore } from "../store/run-store.js";
 import type { ProgramEvidence, ProgramLoad } from "./program-load.js";
-import type { RunSettings } from "./run-settings.js";
-import { commandThreadsOf, type RunStore } from "./run-store.js";
 
 /** The load of the store layer, in which a load program of the store repeats one operation. */
 export class StoreLayerLoad implements ProgramLoad {

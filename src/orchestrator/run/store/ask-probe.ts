@@ -1,8 +1,8 @@
-import type { ProbeRequest } from "../../contract/probe-env.js";
-import { type ProbeReport, probeReportSchema } from "../../contract/store.js";
-import { parseAnswer } from "../../kit/answers.js";
-import { messageOf } from "../../kit/errors.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
+import type { ProbeRequest } from "../../../contract/probe-env.js";
+import { type ProbeReport, probeReportSchema } from "../../../contract/store.js";
+import { parseAnswer } from "../../../kit/answers.js";
+import { messageOf } from "../../../kit/errors.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
 
 /**
  * Says that the probe ended instead of answering, because the store is not in the expected state or

@@ -1,5 +1,5 @@
-import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
-import type { ProbeReport } from "../../contract/store.js";
+import type { ProbeAction, ProbeRequest } from "../../../contract/probe-env.js";
+import type { ProbeReport } from "../../../contract/store.js";
 import type { RunStore } from "./run-store.js";
 
 /** No load waits for these answers, so that a slow store may take its time. */

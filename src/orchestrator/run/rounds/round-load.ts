@@ -1,19 +1,19 @@
-import { AUTO_WARMUP } from "../../contract/configuration.js";
+import { AUTO_WARMUP } from "../../../contract/configuration.js";
 import {
   type GeneratorOutput,
   type GroupOutput,
   groupOutputSchema,
-} from "../../contract/generator-output.js";
-import type { TurnsSpec } from "../../contract/turns.js";
-import { within } from "../../kit/deadline.js";
-import { messageOf } from "../../kit/errors.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
-import { CounterWatch } from "./counter-watch.js";
-import { DrainedReadings } from "./drained-readings.js";
-import type { ReadyRun, RunLoad, RunWatch } from "./execute-run.js";
-import { GENERATOR } from "./layout.js";
-import { PartFailed, type RunningRole } from "./part-supervisor.js";
-import { Generators, outputOfGenerator } from "./run-generators.js";
+} from "../../../contract/generator-output.js";
+import type { TurnsSpec } from "../../../contract/turns.js";
+import { within } from "../../../kit/deadline.js";
+import { messageOf } from "../../../kit/errors.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
+import { CounterWatch } from "../counter-watch.js";
+import { DrainedReadings } from "../drained-readings.js";
+import type { ReadyRun, RunLoad, RunWatch } from "../execute-run.js";
+import { GENERATOR } from "../layout.js";
+import { PartFailed, type RunningRole } from "../part-supervisor.js";
+import { Generators, outputOfGenerator } from "../run-generators.js";
 import { TurnsOfRound, withLongestGap } from "./turns-of-round.js";
 
 /** A run whose parts are up, with its place among the runs of the round, from 0. */

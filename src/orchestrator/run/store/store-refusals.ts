@@ -1,11 +1,11 @@
-import type { Configuration } from "../../contract/configuration.js";
-import { storeProgram, type Target } from "../../contract/target.js";
-import { environmentError, messageOf } from "../../kit/errors.js";
-import { findModule } from "../../targets/modules/index.js";
-import { isEncrypted } from "../../targets/options.js";
-import { findService } from "../../targets/services/index.js";
-import { moduleRefusal } from "../plan/module-files.js";
-import type { RunningRole } from "./part-supervisor.js";
+import type { Configuration } from "../../../contract/configuration.js";
+import { storeProgram, type Target } from "../../../contract/target.js";
+import { environmentError, messageOf } from "../../../kit/errors.js";
+import { findModule } from "../../../targets/modules/index.js";
+import { isEncrypted } from "../../../targets/options.js";
+import { findService } from "../../../targets/services/index.js";
+import { moduleRefusal } from "../../plan/module-files.js";
+import type { RunningRole } from "../part-supervisor.js";
 
 /** Matches messages of programs without TLS on `--tls-port`, which older ones do not even know. */
 const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { within } from "../../kit/deadline.js";
-import { definedOnly } from "../../kit/defined-only.js";
-import type { RunningPart } from "../../runtimes/runtime-types.js";
-import { GENERATOR, layoutOf } from "./layout.js";
-import { PartFailed, type PartPlace, type RunParts, withParts } from "./part-supervisor.js";
-import type { RequestedRun, RunSettings } from "./run-settings.js";
+import { within } from "../../../kit/deadline.js";
+import { definedOnly } from "../../../kit/defined-only.js";
+import type { RunningPart } from "../../../runtimes/runtime-types.js";
+import { GENERATOR, layoutOf } from "../layout.js";
+import { PartFailed, type PartPlace, type RunParts, withParts } from "../part-supervisor.js";
+import type { RequestedRun, RunSettings } from "../run-settings.js";
 
 /** The time after which a load program hangs, as a factor of the expected time and more seconds. */
 const LATEST = { factor: 5, more_s: 60 } as const;
