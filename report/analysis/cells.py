@@ -29,7 +29,7 @@ class Cell(Struct, frozen=True):
     """The caps in which this cell differs from other cells, as text."""
     limits: str
     """The limits in which this cell differs from other cells, as text."""
-    named: texts.NamedFacts
+    named: texts.NamedProperties
     """Which properties its texts name, because clients of the campaign differ in them."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
@@ -121,7 +121,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
 def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterator[Cell]:
     """The cells of rows of one layer in the order of these rows. Controls alone make no cell."""
-    named = texts.named_facts(campaign)
+    named = texts.named_properties(campaign)
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
     resolution_by_reference = resolutions(campaign)
     copies = by_throughput(row for row in summaries if row.identity.copy)

@@ -21,7 +21,7 @@ from report.analysis.summary import (
     decider_order,
     sample_between,
 )
-from report.analysis.texts import NamedFacts
+from report.analysis.texts import NamedProperties
 from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
 from report.statistics.conclusions import conclusion_of
 from report.statistics.decision import Comparison, Level, compare_samples
@@ -373,7 +373,7 @@ def best_of(pairs: Sequence[Pair]) -> Summary | None:
 def rank(
     summaries: Sequence[Summary],
     group: Group,
-    named: NamedFacts | None = None,
+    named: NamedProperties | None = None,
     copies: Mapping[str, Resolution] | None = None,
 ) -> Ranking:
     """Compares the rows of a group, and ranks those whose place was shown."""

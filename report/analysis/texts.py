@@ -257,7 +257,7 @@ def algorithm_of(identity: Identity) -> str:
     return identity.algorithm or NOT_KNOWN
 
 
-class NamedFacts(Struct, frozen=True):
+class NamedProperties(Struct, frozen=True):
     """Which properties texts must name, because the clients of a campaign differ in them."""
 
     decider: bool
@@ -287,9 +287,9 @@ class NamedFacts(Struct, frozen=True):
         return f"{decider} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else decider
 
 
-def named_facts(summaries: Sequence[Row]) -> NamedFacts:
+def named_properties(summaries: Sequence[Row]) -> NamedProperties:
     clients = [summary.identity for summary in summaries if not summary.identity.control]
-    return NamedFacts(
+    return NamedProperties(
         decider=len({identity.decided_by for identity in clients}) > 1,
         algorithm=len({identity.algorithm for identity in clients}) > 1,
     )

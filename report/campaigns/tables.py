@@ -278,7 +278,7 @@ def _section(
         _title(group[0]),
         " ".join(_not_comparable(group, newest, baseline)),
         tables=tuple(tables),
-        facts=(section.Facts("Machine, runtime and software", _properties(group[0])),),
+        facts=(section.PropertyList("Machine, runtime and software", _properties(group[0])),),
         notes=tuple(filter(None, notes)),
         open=True,
     )

@@ -17,7 +17,7 @@ from report.results.model import Campaign, Run, turns_of
 from report.results.record import plain
 from report.sections.script_text import script_names
 
-Facts = Mapping[str, Mapping[str, str]]
+PropertiesByKind = Mapping[str, Mapping[str, str]]
 Rows = tuple[Summary, Summary]
 Names = tuple[str, str]
 
@@ -61,7 +61,7 @@ def _other_facts(machine: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _differing(base: Facts, new: Facts) -> str:
+def _differing(base: PropertiesByKind, new: PropertiesByKind) -> str:
     """Lists the properties of machines that both sides have for a kind of role, and that differ."""
     return "; ".join(
         f"{name} {text}, then {new[kind][name]}"

@@ -209,15 +209,15 @@ def _table_row(row: _Row, columns: Sequence[_Column]) -> section.TableRow:
 
 
 def _names(
-    summary: Summary, fields: Sequence[texts.LoadField], named_facts: texts.NamedFacts
+    summary: Summary, fields: Sequence[texts.LoadField], named_properties: texts.NamedProperties
 ) -> tuple[str, ...]:
     """The texts that name a row: client, store, script, and what decides, algorithm and parts of
     the load where they differ between rows."""
     identity = summary.identity
     return (
         f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
-        texts.decider_of(identity) if named_facts.decider else "",
-        texts.algorithm_of(identity) if named_facts.algorithm else "",
+        texts.decider_of(identity) if named_properties.decider else "",
+        texts.algorithm_of(identity) if named_properties.algorithm else "",
         identity.store_text,
         script_names(summary),
         *(_load_cell(identity, field) for field in fields),
@@ -316,7 +316,7 @@ def result_tables(
         return ()
     fields = texts.varying_fields(summaries)
     text = layer_text_of(summaries)
-    named_facts = cells[0].named if cells else texts.named_facts(summaries)
+    named_properties = cells[0].named if cells else texts.named_properties(summaries)
     base = base_text(ranking for cell in cells for ranking in cell.rankings)
     loads = [_load_name(field.name, summaries) for field in fields]
     tables = _Tables(
@@ -334,7 +334,7 @@ def result_tables(
         topology = cell.identity.topology
         open_loop = cell.identity.open_loop
         rows = by_title.setdefault((_TITLES.get(topology, topology or ""), open_loop), [])
-        rows += _rows(cell, fields, named_facts)
+        rows += _rows(cell, fields, named_properties)
     caption = _ranked_caption(base, any(cell.copies for cell in cells))
     ranked = [
         tables.table(f"table{number}", *title, caption, rows)
@@ -347,7 +347,7 @@ def result_tables(
             "Controls",
             open_loop,
             _controls_caption(text),
-            [_Row(row, _names(row, fields, named_facts)) for row in of_loop],
+            [_Row(row, _names(row, fields, named_properties)) for row in of_loop],
         )
         for open_loop, of_loop in texts.by_loop(controls)
     ]
@@ -355,13 +355,13 @@ def result_tables(
 
 
 def _rows(
-    cell: Cell, fields: Sequence[texts.LoadField], named_facts: texts.NamedFacts
+    cell: Cell, fields: Sequence[texts.LoadField], named_properties: texts.NamedProperties
 ) -> Iterator[_Row]:
     for ranking in cell.rankings:
         for row in cell.with_copies(ranking.summaries):
             yield _Row(
                 row,
-                _names(row, fields, named_facts),
+                _names(row, fields, named_properties),
                 {} if row.identity.copy else ranking.best,
                 None if ranking.open_loop else ranking.ratio_of(row),
             )

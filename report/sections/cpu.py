@@ -138,13 +138,13 @@ def _decision_cpu_table(
     analysis: Analysis, rows: Sequence[Summary], open_loop: bool
 ) -> section.Table:
     fields = texts.varying_fields(rows)
-    named_facts = texts.named_facts(rows)
+    named_properties = texts.named_properties(rows)
 
     def cells(row: Summary) -> tuple[section.TableCell, ...]:
         identity = row.identity
         kinds = part_kinds(row.identity)
-        decider = texts.decider_of(identity) if named_facts.decider else ""
-        algorithm = texts.algorithm_of(identity) if named_facts.algorithm else ""
+        decider = texts.decider_of(identity) if named_properties.decider else ""
+        algorithm = texts.algorithm_of(identity) if named_properties.algorithm else ""
         parts = (node_kind(identity.layer), "service", "store")
         return (
             *section.named(identity.label, decider, algorithm, texts.load_text(identity, fields)),

@@ -18,7 +18,7 @@ from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run
 from report.sections.script_text import calls_text
 from report.sections.section import (
     Column,
-    Facts,
+    PropertyList,
     Section,
     Table,
     TableCell,
@@ -442,16 +442,16 @@ def environment(analysis: Analysis) -> Section:
     links = [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
     placed = [*machines_facts(campaign), *links]
     blocks = [
-        Facts("Machines of the runs, and links", tuple(placed)),
-        Facts(
+        PropertyList("Machines of the runs, and links", tuple(placed)),
+        PropertyList(
             "Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))
         ),
-        Facts("Campaign", tuple(campaign_facts(campaign))),
+        PropertyList("Campaign", tuple(campaign_facts(campaign))),
     ]
     for label, version_pairs in version_facts(rows):
         ids = " ".join(row.id for row in rows if row.identity.label == label)
         title = f"Versions and client settings of {label}, as seen at run time"
-        blocks.append(Facts(title, tuple(version_pairs), ids))
+        blocks.append(PropertyList(title, tuple(version_pairs), ids))
     scripts = script_calls(rows)
     return Section(
         "environment",

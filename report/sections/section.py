@@ -96,7 +96,7 @@ class Line(Struct, frozen=True):
     """Whether a filter that hides one of these rows hides the line."""
 
 
-class Facts(Struct, frozen=True):
+class PropertyList(Struct, frozen=True):
     """Names and texts under a title. `ids` are rows as in `Line`."""
 
     title: str
@@ -120,7 +120,7 @@ class Section(Struct, frozen=True):
     charts: tuple[str, ...] = ()
     lists: tuple[tuple[str, tuple[Line, ...]], ...] = ()
     """Lists of sentences, each with its heading."""
-    facts: tuple[Facts, ...] = ()
+    facts: tuple[PropertyList, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences after the tables."""
     open: bool = False

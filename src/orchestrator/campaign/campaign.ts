@@ -197,8 +197,8 @@ async function newManifest(
     packageFolder,
     machines?.described,
   );
-  if (plugins.length > 0) manifest.plugins = plugins.map(({ facts }) => facts);
-  if (versions) manifest.versions = [...versions.facts];
+  if (plugins.length > 0) manifest.plugins = plugins.map(({ identity }) => identity);
+  if (versions) manifest.versions = [...versions.installed];
   return manifest;
 }
 
@@ -273,7 +273,7 @@ async function openRunLoop(
     signal,
     request,
     external,
-    plugins: plugins.map(({ facts }) => facts),
+    plugins: plugins.map(({ identity }) => identity),
     completed,
     checksums,
     ...definedOnly({ authority, partFaults, selection, machines: campaign.machines }),

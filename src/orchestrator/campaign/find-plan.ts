@@ -32,7 +32,7 @@ import {
 } from "./generator-trials.js";
 import { withSources } from "./used-plugins.js";
 
-/** The facts on the place where a campaign measures, which are known before it has a plan. */
+/** What is known of the place where a campaign measures, before it has a plan. */
 export interface CampaignPlace {
   planContext: PlanContext;
   external: ExternalStore | undefined;

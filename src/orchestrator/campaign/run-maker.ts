@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration, roundOf } from "../../contract/plan.js";
-import type { PluginFacts } from "../../contract/plugins.js";
+import type { PluginIdentity } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
 import type { TurnLengths } from "../../contract/turns.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -46,7 +46,7 @@ export interface RunMakerOptions {
   request: Request;
   external: ExternalStore | undefined;
   /** The plugins with which the campaign started. */
-  plugins?: readonly PluginFacts[];
+  plugins?: readonly PluginIdentity[];
   machines?: CampaignMachines;
   partFaults?: PartFaults;
   authority?: StoreAuthority;

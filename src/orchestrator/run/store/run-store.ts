@@ -3,7 +3,7 @@ import type { ProbeAction, ProbeRequest, StoreFault } from "../../../contract/pr
 import { roleId } from "../../../contract/role.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
 import type { ServiceEvidence } from "../../../contract/service.js";
-import type { ModuleFacts, ProbeReport, StoreEvidence } from "../../../contract/store.js";
+import type { ModuleIdentity, ProbeReport, StoreEvidence } from "../../../contract/store.js";
 import { storeProgram, type Target } from "../../../contract/target.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import type { NodePlace } from "../../../kit/env.js";
@@ -97,7 +97,7 @@ class ProbedStore {
   #probe: RunningPart | undefined;
   readonly #settings: StoreSettings;
   #service: ServiceSpec | undefined;
-  #module: ModuleFacts | undefined;
+  #module: ModuleIdentity | undefined;
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. A failure before is for the user to fix. */
   #isMeasuring = false;

@@ -4,37 +4,22 @@ import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import type { Machine } from "../contract/manifest.js";
 import { definedOnly } from "../kit/defined-only.js";
-import { rounded, totals } from "../kit/numbers.js";
+import { type NetworkBytes, networkBytesIn } from "../kit/network-links.js";
+import { rounded } from "../kit/numbers.js";
 import { readHardware } from "./hardware.js";
-
-type NetworkBytes = { received_bytes: number; sent_bytes: number };
 
 /**
  * Names of links that carry again what another link carries. They belong to containers and bridges.
  */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;
 
-/**
- * Adds up the bytes on all links that lead out.
- * @param text of /proc/net/dev
- * @returns undefined without such a link
- */
-export function networkBytesIn(text: string): NetworkBytes | undefined {
-  const links = text.split("\n").flatMap((line) => {
-    const [, name, counters] = /^\s*([^:\s]+):\s*(.+)$/.exec(line) ?? [];
-    // Received bytes come first, sent ones ninth.
-    const values = counters?.trim().split(/\s+/).map(Number) ?? [];
-    const [received_bytes, sent_bytes] = [values[0], values[8]];
-    if (!name || INNER.test(name) || received_bytes === undefined || sent_bytes === undefined)
-      return [];
-    return [{ received_bytes, sent_bytes }];
-  });
-  return links.length > 0 ? totals(["received_bytes", "sent_bytes"], links) : undefined;
-}
+/** Adds up the bytes on all links of a machine that lead out. It is undefined without such a link. */
+export const machineNetworkIn = (text: string): NetworkBytes | undefined =>
+  networkBytesIn(text, (link) => !INNER.test(link));
 
 export function readNetwork(): NetworkBytes | undefined {
   try {
-    return networkBytesIn(readFileSync("/proc/net/dev", "utf8"));
+    return machineNetworkIn(readFileSync("/proc/net/dev", "utf8"));
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cpuName, microcodeIn } from "../../../src/machine/facts.js";
+import { cpuName, microcodeIn } from "../../../src/machine/describe-machine.js";
 
 const cpuinfo = `processor : 0
 vendor_id : AuthenticAMD
