@@ -1,6 +1,6 @@
 import { type Decider, deciders, type Target } from "../src/contract/target.js";
 import { findLimiter } from "../src/targets/resolve.js";
-import { factTargets, type LimiterFacts } from "../test/suites/limiter-facts.js";
+import { type LimiterBehaviour, triedTargets } from "../test/suites/limiter-facts.js";
 
 const HEADINGS: Readonly<Partial<Record<Decider, string>>> = {
   library: "Libraries",
@@ -17,17 +17,17 @@ const COLUMNS = [
   "tried",
 ];
 
-function exceptions(facts: LimiterFacts): string {
+function exceptions(behaviour: LimiterBehaviour): string {
   const texts: string[] = [];
-  if (facts.atomic === false) texts.push("**not atomic**");
-  if (facts.survives_restart === false) texts.push("**fails after a restart**");
-  if (facts.survives_flush === false) texts.push("**fails after a flush**");
-  if (facts.cluster === false) texts.push("**not exact in a cluster**");
-  if (facts.cluster === null) texts.push("no cluster");
+  if (behaviour.atomic === false) texts.push("**not atomic**");
+  if (behaviour.survives_restart === false) texts.push("**fails after a restart**");
+  if (behaviour.survives_flush === false) texts.push("**fails after a flush**");
+  if (behaviour.cluster === false) texts.push("**not exact in a cluster**");
+  if (behaviour.cluster === null) texts.push("no cluster");
   return texts.join(", ");
 }
 
-function commandsText(commands: LimiterFacts["commands"]): string {
+function commandsText(commands: LimiterBehaviour["commands"]): string {
   if (!commands) return "–";
   const total = Object.values(commands).reduce((sum, calls) => sum + calls, 0);
   const names = Object.entries(commands).map(([name, calls]) =>
@@ -36,18 +36,18 @@ function commandsText(commands: LimiterFacts["commands"]): string {
   return `${Math.round(total * 10) / 10}: ${names.join(", ")}`;
 }
 
-function triedText({ date, store, client, limiter }: LimiterFacts["tried"]): string {
+function triedText({ date, store, client, limiter }: LimiterBehaviour["tried"]): string {
   const parts = [store, client && `client ${client}`, limiter && `limiter ${limiter}`];
   return [date, ...parts.filter(Boolean)].join(", ");
 }
 
-const cells = ({ text, algorithm }: Target, facts: LimiterFacts): string[] => [
+const cells = ({ text, algorithm }: Target, behaviour: LimiterBehaviour): string[] => [
   `\`${text}\``,
   algorithm ?? "–",
-  exceptions(facts),
-  commandsText(facts.commands),
-  facts.bytes_per_key === null ? "–" : `${facts.bytes_per_key}`,
-  triedText(facts.tried),
+  exceptions(behaviour),
+  commandsText(behaviour.commands),
+  behaviour.bytes_per_key === null ? "–" : `${behaviour.bytes_per_key}`,
+  triedText(behaviour.tried),
 ];
 
 /** Cells of equal width, as the formatter of this repository writes tables. */
@@ -68,19 +68,21 @@ function table(rows: readonly string[][]): string[] {
  * docs/limiters.md: what running each limiter on real systems showed. @param known
  * test/fixtures/limiter-facts.json
  */
-export function limitersPage(known: readonly LimiterFacts[]): string {
-  const factsOf = new Map(known.map((facts) => [facts.target, facts]));
-  const targets = factTargets();
+export function limitersPage(known: readonly LimiterBehaviour[]): string {
+  const behaviourOf = new Map(known.map((behaviour) => [behaviour.target, behaviour]));
+  const targets = triedTargets();
   const sections = deciders.flatMap((decider) => {
     const rows = targets
       .filter(({ decided_by }) => decided_by === decider)
       .flatMap((target) => {
-        const facts = factsOf.get(target.text);
-        return facts ? [cells(target, facts)] : [];
+        const behaviour = behaviourOf.get(target.text);
+        return behaviour ? [cells(target, behaviour)] : [];
       });
     return rows.length > 0 ? [`## ${HEADINGS[decider]}`, "", ...table(rows), ""] : [];
   });
-  const untried = targets.filter(({ text }) => !factsOf.has(text)).map(({ text }) => `\`${text}\``);
+  const untried = targets
+    .filter(({ text }) => !behaviourOf.has(text))
+    .map(({ text }) => `\`${text}\``);
   const unequal = [...new Set(targets.map(({ limiter }) => limiter))].flatMap((id) => {
     const { cannotExhaust } = findLimiter(id);
     return cannotExhaust ? [`- ${id}: ${cannotExhaust}`] : [];

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { auditSchema } from "../src/contract/audit.js";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
-import { factsOfAction, faultActionIds } from "../src/contract/fault-actions.js";
+import { faultActionIds, propertiesOfAction } from "../src/contract/fault-actions.js";
 import { isProgramLayer, layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { namedFaults } from "../src/contract/named-faults.js";
@@ -40,7 +40,7 @@ import { sharedConstants } from "./shared-constants.js";
  *   promises;
  * - test/report/fixtures.json: targets and documents for the report's tests;
  * - scripts/help/: what the scripts print for --help before anything is installed;
- * - docs/limiters.md, from the facts that `npm run facts` found;
+ * - docs/limiters.md, from what `npm run facts` found;
  * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of
  *   settings;
  * - the rules for imports, from imports.json: Biome's, those of pyproject.toml, and the lists in
@@ -104,7 +104,7 @@ function sharedFiles(): Files {
     unpromised: unpromisedChecks(),
     faults: {
       named: Object.fromEntries(namedFaults.map(({ id, happens }) => [id, happens])),
-      verbs: Object.fromEntries(faultActionIds.map((id) => [id, factsOfAction(id).verb])),
+      verbs: Object.fromEntries(faultActionIds.map((id) => [id, propertiesOfAction(id).verb])),
     },
     layers: layers
       .filter(({ id }) => !isProgramLayer(id))
@@ -179,7 +179,7 @@ function pageWith(path: string, name: string, text: string): string {
   return read(path).replace(section, () => `\n${text}\n`);
 }
 
-const limiterFacts = (): string => read("test/fixtures/limiter-facts.json") || "[]";
+const limiterBehaviours = (): string => read("test/fixtures/limiter-facts.json") || "[]";
 
 const generated: Files = {
   ...schemaFiles(),
@@ -188,7 +188,7 @@ const generated: Files = {
   "test/report/fixtures.json": json(reportFixtures()),
   ...helpFiles(),
   "biome.imports.json": json(biomeImports()),
-  "docs/limiters.md": limitersPage(JSON.parse(limiterFacts())),
+  "docs/limiters.md": limitersPage(JSON.parse(limiterBehaviours())),
   ...partlyGeneratedFiles(),
 };
 

@@ -3,11 +3,11 @@ import { AUTO_WARMUP } from "../contract/configuration.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
 import type { GroupOutput } from "../contract/generator-output.js";
 import { isClientLayer } from "../contract/layers.js";
-import type { PluginFacts } from "../contract/plugins.js";
+import type { PluginIdentity } from "../contract/plugins.js";
 import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
-import type { TurnLengths, TurnsFacts, TurnsSpec } from "../contract/turns.js";
+import type { TurnLengths, TurnsRecord, TurnsSpec } from "../contract/turns.js";
 import { halvesOf } from "../judge/steadiness.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { messageOf } from "../kit/errors.js";
@@ -45,7 +45,7 @@ import { WorkerPool } from "./workers/worker-pool.js";
  */
 export async function runByTurns(
   group: GeneratorGroup,
-  plugins: readonly PluginFacts[],
+  plugins: readonly PluginIdentity[],
   report: (progress: Progress) => void,
   input: Readable,
 ): Promise<GroupOutput> {
@@ -172,7 +172,7 @@ class GroupRound {
     return new GroupRound(group, { started_at, clocks, driver, members }, report, input);
   }
 
-  async connect(plugins: readonly PluginFacts[]): Promise<void> {
+  async connect(plugins: readonly PluginIdentity[]): Promise<void> {
     await this.#pool.connect();
     await this.#waits.at("connected");
     if (isClientLayer(this.#common.layer))
@@ -261,7 +261,7 @@ class GroupRound {
     { opened_ms, measured }: GroupWindow,
     workers: WorkersOfTarget,
     began_ms: number,
-    figures: { turns: TurnsFacts; warmup: MeasuredResult["warmup"] },
+    figures: { turns: TurnsRecord; warmup: MeasuredResult["warmup"] },
   ): MeasuredResult {
     const [first] = workers;
     return buildResult(
@@ -358,8 +358,8 @@ function turnsOf(
   workers: WorkersOfTarget,
   lengths: TurnLengths,
   group: number,
-  halves: TurnsFacts["halves"],
-): TurnsFacts {
+  halves: TurnsRecord["halves"],
+): TurnsRecord {
   const figures = workers.map(({ turns }) => turns);
   return definedOnly({
     group,
@@ -372,7 +372,7 @@ function turnsOf(
 }
 
 /** Undefined where no worker counts the connections that it opens again. */
-function reopenedOf(workers: readonly Reopened[]): TurnsFacts["reopened"] {
+function reopenedOf(workers: readonly Reopened[]): TurnsRecord["reopened"] {
   if (workers.length === 0) return undefined;
   return {
     all: sum(workers.map(({ all }) => all)),

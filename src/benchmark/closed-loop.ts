@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "./load-loop.js";
 import { cheapMonotonicMs, laterMonotonicMs, sleepUntil } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
-import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
+import { sampleWarmup, sleepUnlessEnded, type WarmupSlice, type WarmupTotals } from "./warmup.js";
 
 /** Connections that were opened again. */
 export interface Reopened {
@@ -68,7 +68,7 @@ export class ClosedLoop implements LoadLoop {
     atMostS: number,
     onSlice: (slice: WarmupSlice) => void,
     end: AbortSignal,
-  ): Promise<WarmupFacts> {
+  ): Promise<WarmupTotals> {
     const recorder = new ResponseRecorder(this.#codeText);
     const began_ms = cheapMonotonicMs();
     const stopSampling = sampleWarmup(recorder, began_ms, onSlice);

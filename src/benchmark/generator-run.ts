@@ -5,7 +5,7 @@ import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import type { GeneratorOutput } from "../contract/generator-output.js";
 import type { NetworkLink, Sample } from "../contract/generator-part.js";
-import type { PluginFacts } from "../contract/plugins.js";
+import type { PluginIdentity } from "../contract/plugins.js";
 import { type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 import { definedOnly } from "../kit/defined-only.js";
@@ -27,7 +27,7 @@ import { identifyServers, readDiagnoses } from "./measurement/server-readings.js
 import { idleCpuMs, sharesWakes } from "./open-loop/shared-wakes.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult, shareOutput } from "./results.js";
-import { type WarmupFacts, WarmupWatch } from "./warmup.js";
+import { type WarmupTotals, WarmupWatch } from "./warmup.js";
 import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
@@ -71,17 +71,17 @@ async function warmUp(
 
   const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
-  let warmupFacts: WarmupFacts;
+  let warmupTotals: WarmupTotals;
   let steady: boolean | undefined;
   if (warmup_s === "auto") {
     const watch = new WarmupWatch(workers, load.model, { generators: share?.of ?? 1 });
-    warmupFacts = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
+    warmupTotals = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
       if (!watch.isSteady && watch.add(worker, slice)) joint?.steady();
       return joint ? joint.mayEnd() : watch.isSteady;
     });
     steady = watch.isSteady;
   } else {
-    warmupFacts = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
+    warmupTotals = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
   }
 
   const idleAfter = idleCpuMs();
@@ -89,7 +89,7 @@ async function warmUp(
     idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
 
   return {
-    warmup: definedOnly({ ...warmupFacts, steady }),
+    warmup: definedOnly({ ...warmupTotals, steady }),
     began_ms,
     shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
   };
@@ -212,7 +212,7 @@ class GeneratorRun {
   }
 
   /** Connects all workers. @returns the processes whose counters belong to this run */
-  async connect(plugins: readonly PluginFacts[]): Promise<Consumers | undefined> {
+  async connect(plugins: readonly PluginIdentity[]): Promise<Consumers | undefined> {
     await this.#pool.connect();
     await this.phases.drained("connected");
     if (this.#spec.generator.servers.length > 0) return this.#servers;
@@ -273,7 +273,7 @@ class GeneratorRun {
  */
 export async function runGenerator(
   spec: GeneratorRunSpec,
-  plugins: readonly PluginFacts[],
+  plugins: readonly PluginIdentity[],
   report: (progress: Progress) => void,
   input: Readable,
 ): Promise<GeneratorOutput> {

@@ -17,16 +17,16 @@ async function main(): Promise<ExitCode> {
   const { progress, output_file } = spec.generator;
   const plugins = await loadPlugins(spec.plugins);
   registerTraffic(plugins);
-  const facts = plugins.map((plugin) => plugin.facts);
+  const identities = plugins.map((plugin) => plugin.identity);
   const withPlugins = <Output extends GroupOutput[number]>(output: Output) =>
     definedOnly({
       ...output,
-      plugins: facts.length > 0 && !("failed" in output) ? facts : undefined,
+      plugins: identities.length > 0 && !("failed" in output) ? identities : undefined,
     });
   const report = createProgressWriter(progress);
   const result = group
-    ? (await runByTurns(group, facts, report, process.stdin)).map(withPlugins)
-    : withPlugins(await runGenerator(spec, facts, report, process.stdin));
+    ? (await runByTurns(group, identities, report, process.stdin)).map(withPlugins)
+    : withPlugins(await runGenerator(spec, identities, report, process.stdin));
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);
   else await printDocument(result);
 

@@ -4,7 +4,7 @@ import type { LatencyHistograms } from "../contract/latency-figures.js";
 import type { Counts, Slices } from "../contract/request-outcomes.js";
 import type { TimelineSlices } from "../judge/merging/slices.js";
 import type { WorkerSample } from "./measurement/recorder.js";
-import type { WarmupFacts, WarmupSlice } from "./warmup.js";
+import type { WarmupSlice, WarmupTotals } from "./warmup.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
 export interface Window {
@@ -50,7 +50,7 @@ export interface LoadLoop {
     atMostS: number,
     onSlice: (slice: WarmupSlice) => void,
     end: AbortSignal,
-  ): Promise<WarmupFacts>;
+  ): Promise<WarmupTotals>;
   /**
    * Says whether sends of an open loop that fall due together share a wake, from the next window
    * on.

@@ -8,7 +8,7 @@ import type { EncodedHistogram, LatencyHistograms } from "../contract/latency-fi
 import { type MeasuredResult, RESULT_SCHEMA, RESULT_SCHEMA_VERSION } from "../contract/result.js";
 import type { RoleResources } from "../contract/role-resources.js";
 import type { Consumes } from "../contract/server-api.js";
-import type { TurnsFacts } from "../contract/turns.js";
+import type { TurnsRecord } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, servedRequests } from "../judge/counts.js";
 import {
   byLatencyKind,
@@ -87,7 +87,7 @@ interface RunMeasurements {
   warmup: MeasuredResult["warmup"];
   /** The measurement of each worker in the same window. */
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
-  turns?: TurnsFacts;
+  turns?: TurnsRecord;
   generatorCpuUs: number;
   longest_gap_ms: number;
   /** Since the start of the run. */
@@ -224,10 +224,10 @@ function consumesBetween(before: Consumes, after: Consumes): Consumes {
 }
 
 function consumerEvidence(
-  { facts, ...readings }: ConsumerReadings,
+  { identities, ...readings }: ConsumerReadings,
   window_s: number,
 ): ConsumerEvidence[] {
-  return facts.flatMap((fact, index) => {
+  return identities.flatMap((identity, index) => {
     const at_start = readings.at_start[index];
     const at_window_open = readings.at_window_open[index];
     const at_end = readings.at_end[index];
@@ -237,7 +237,7 @@ function consumerEvidence(
     // A server that was started again has counted from 0: what it decided before is not known.
     const isCountable = before && after && !hasRestarted({ at_window_open, at_end }, window_s);
     const consumes = isCountable ? consumesBetween(before, after) : undefined;
-    return definedOnly({ ...fact, at_start, at_window_open, at_end, consumes });
+    return definedOnly({ ...identity, at_start, at_window_open, at_end, consumes });
   });
 }
 

@@ -21,7 +21,7 @@ export interface WarmupSlice {
   failed: number;
 }
 
-export type WarmupFacts = { took_s: number; requests: number };
+export type WarmupTotals = { took_s: number; requests: number };
 
 /**
  * Decides when a warm-up of `auto` may end (M26): not before its shortest time and its fewest

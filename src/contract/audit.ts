@@ -57,7 +57,7 @@ const findingSchema = z.strictObject({
   consequence_of: idSchema.optional(),
   /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
-  /** Facts that break no promise. */
+  /** What breaks no promise. */
   notes: z.array(text).optional(),
   limits: limitsSchema.optional(),
   seconds: z.number().min(0),

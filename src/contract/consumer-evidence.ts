@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { workloadSchema } from "./configuration.js";
-import { pluginFactsSchema } from "./plugins.js";
+import { pluginIdentitySchema } from "./plugins.js";
 import {
   clientSettingsSchema,
   consumesSchema,
@@ -24,7 +24,7 @@ export const consumerEvidenceSchema = z.strictObject({
    */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
-  plugins: z.array(pluginFactsSchema).optional(),
+  plugins: z.array(pluginIdentitySchema).optional(),
   /**
    * Readings at the drained moments, which come before any load, when the window opens, and after
    * the last answer.

@@ -27,7 +27,7 @@ const round = count.optional();
  */
 const time_left_s = seconds;
 
-const roundFacts = {
+const roundMembers = {
   round: z.int().min(1),
   /** The number of rounds of the plan, or their maximum if runs are adaptive. */
   of: z.int().min(1),
@@ -118,7 +118,7 @@ export const eventSchema = z.discriminatedUnion("event", [
    * Runs of a group begin at the same time when targets take turns. A `run_started` of each
    * follows.
    */
-  z.strictObject({ event: z.literal("round_started"), at, ...roundFacts }),
+  z.strictObject({ event: z.literal("round_started"), at, ...roundMembers }),
   z.strictObject({
     event: z.literal("run_started"),
     at,
@@ -199,7 +199,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     took_s: seconds,
     time_left_s,
   }),
-  z.strictObject({ event: z.literal("round_finished"), at, ...roundFacts, took_s: seconds }),
+  z.strictObject({ event: z.literal("round_finished"), at, ...roundMembers, took_s: seconds }),
   /** An adaptive campaign has decided which configurations go on. */
   z.strictObject({
     event: z.literal("look"),

@@ -15,7 +15,7 @@ export type FaultEffect =
 export const faultKinds = ["store", "service", "server"] as const satisfies readonly MeasuredKind[];
 export type FaultKind = (typeof faultKinds)[number];
 
-interface FaultActionFacts {
+interface FaultActionProperties {
   /** What a role does, in words: `the store restarts`. */
   verb: string;
   kinds: readonly FaultKind[];
@@ -61,7 +61,7 @@ export const faultActions = {
   delay: { verb: "is slow", kinds: ["store"], length_s: 5, effects: [] },
   /** The store may use no more memory than it does, and refuses writes. */
   "fill-memory": { verb: "has no memory left", kinds: ["store"], length_s: 2, effects: [] },
-} as const satisfies Readonly<Record<string, FaultActionFacts>>;
+} as const satisfies Readonly<Record<string, FaultActionProperties>>;
 
 /** How much longer a round trip to a slow store takes. */
 export const DELAY_MS = 20;
@@ -69,4 +69,5 @@ export const DELAY_MS = 20;
 export type FaultAction = keyof typeof faultActions;
 export const faultActionIds = Object.keys(faultActions) as [FaultAction, ...FaultAction[]];
 
-export const factsOfAction = (action: FaultAction): FaultActionFacts => faultActions[action];
+export const propertiesOfAction = (action: FaultAction): FaultActionProperties =>
+  faultActions[action];

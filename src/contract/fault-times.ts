@@ -1,4 +1,4 @@
-import { factsOfAction } from "./fault-actions.js";
+import { propertiesOfAction } from "./fault-actions.js";
 import type { Fault } from "./fault-schemas.js";
 import { findNamedFault } from "./named-faults.js";
 
@@ -16,7 +16,7 @@ export const defaultLengthS = ({
   name,
   action,
 }: Pick<Fault, "name" | "action">): number | undefined =>
-  findNamedFault(name)?.length_s ?? factsOfAction(action).length_s;
+  findNamedFault(name)?.length_s ?? propertiesOfAction(action).length_s;
 
 /**
  * Returns the end of a fault. A fault that lasts to the end of the window counts as ending at its

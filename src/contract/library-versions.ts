@@ -10,7 +10,7 @@ export interface PackageVersion {
   with?: readonly string[];
 }
 
-export const versionFactsSchema = z.strictObject({
+export const installedVersionSchema = z.strictObject({
   name: z.string().min(1).max(214),
   version: z.string().min(1).max(40),
   /** A checksum over `packages` and the checksum of each in the registry. */
@@ -20,7 +20,7 @@ export const versionFactsSchema = z.strictObject({
    */
   packages: z.record(z.string(), z.string()),
 });
-export type VersionFacts = z.infer<typeof versionFactsSchema>;
+export type InstalledVersion = z.infer<typeof installedVersionSchema>;
 
 export const versionFolderName = ({ name, version }: PackageVersion): string =>
   `${name.replace("/", "+")}-${version}`;

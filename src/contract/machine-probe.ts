@@ -26,12 +26,12 @@ const askedSchema = z.discriminatedUnion("ask", [
 export type MachineQuestion = z.infer<typeof askedSchema>;
 export type LinkQuestion = z.infer<typeof linkSchema>;
 
-export const machineFactsSchema = z.strictObject({
+export const probedMachineSchema = z.strictObject({
   machine: machineSchema,
   /** Equal for all that runs under one start of one kernel. It is absent where it is not told. */
   kernel_instance: z.string().optional(),
 });
-export type MachineFacts = z.infer<typeof machineFactsSchema>;
+export type ProbedMachine = z.infer<typeof probedMachineSchema>;
 
 const amount = z.number().min(0);
 
@@ -64,7 +64,7 @@ export const linkReadingSchema = z.strictObject({
 export type LinkReading = z.infer<typeof linkReadingSchema>;
 
 export const machineAnswerSchemas = {
-  facts: machineFactsSchema,
+  facts: probedMachineSchema,
   counters: machineCountersSchema,
   link: linkReadingSchema,
 } as const;

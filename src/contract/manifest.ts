@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
-import { versionFactsSchema } from "./library-versions.js";
+import { installedVersionSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
-import { pluginFactsSchema } from "./plugins.js";
-import { runtimeFactsSchema } from "./result.js";
+import { pluginIdentitySchema } from "./plugins.js";
+import { runtimeRecordSchema } from "./result.js";
 import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
@@ -39,7 +39,7 @@ export function otherVersionReason(version: unknown): string | undefined {
 export const MACHINE_KEY = ["cpu_model", "microcode", "cpus", "kernel"] as const;
 
 /**
- * Facts about the host that can affect a figure (M19). Members that this system does not report are
+ * Properties of the host that can affect a figure (M19). Members that this system does not report are
  * absent.
  */
 export const machineSchema = z.strictObject({
@@ -99,7 +99,7 @@ const imageSchema = z.strictObject({
    */
   pinned: z.boolean().optional(),
 });
-export type ImageFacts = z.infer<typeof imageSchema>;
+export type ImageIdentity = z.infer<typeof imageSchema>;
 
 const engineSchema = z.strictObject({
   name: z.string(),
@@ -111,7 +111,7 @@ const engineSchema = z.strictObject({
   memory_bytes: z.int().min(0),
   cgroup_version: z.string(),
 });
-export type EngineFacts = z.infer<typeof engineSchema>;
+export type EngineProperties = z.infer<typeof engineSchema>;
 
 const storeBinarySchema = z.strictObject({
   path: z.string(),
@@ -150,7 +150,7 @@ const harnessSchema = z.strictObject({
 });
 
 const campaignMachineSchema = runtimeMachineSchema.extend({
-  /** The facts that a program on the machine found. They are absent where that failed. */
+  /** What a program on the machine found. It is absent where that failed. */
   facts: machineSchema.optional(),
   /**
    * The machines that are the same computer, so that they share its CPUs, memory and clock. It is
@@ -230,15 +230,15 @@ export const manifestSchema = z.strictObject({
    * The machines on which runs may take place. They are absent where they take place on one alone.
    */
   machines: z.array(campaignMachineSchema).min(1).optional(),
-  runtime: runtimeFactsSchema,
+  runtime: runtimeRecordSchema,
   engine: engineSchema.optional(),
   images: z.record(z.string(), imageSchema).optional(),
   stores: z.record(z.string(), storeBinarySchema),
   /** Files of the modules that targets use, by id. They are absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
-  plugins: z.array(pluginFactsSchema).optional(),
-  versions: z.array(versionFactsSchema).optional(),
+  plugins: z.array(pluginIdentitySchema).optional(),
+  versions: z.array(installedVersionSchema).optional(),
   conditions: z.array(z.string()),
   plan: planSchema,
   /**

@@ -20,7 +20,7 @@ type Exact<Members> = {
 };
 
 const share = z.number().min(0).max(1);
-export const traceFactsSchema = z.strictObject({
+export const traceSummarySchema = z.strictObject({
   /** The checksum of the file as the user gave it. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   lines: z.int().min(1),
@@ -34,17 +34,17 @@ export const traceFactsSchema = z.strictObject({
   /** Shares of the requests that the keys with the most have. */
   top_shares: z.strictObject({ top_1: share, top_10: share, top_100: share }),
 });
-export type TraceFacts = z.infer<typeof traceFactsSchema>;
+export type TraceSummary = z.infer<typeof traceSummarySchema>;
 
-export const pluginFactsSchema = z.strictObject({
+export const pluginIdentitySchema = z.strictObject({
   name: z.string().min(1).max(255),
   /** The checksum of the file, or of the list of the folder's files with their checksums. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** The version in a folder's package.json. It is absent for a file. */
   version: z.string().max(100).optional(),
-  trace: traceFactsSchema.optional(),
+  trace: traceSummarySchema.optional(),
 });
-export type PluginFacts = z.infer<typeof pluginFactsSchema>;
+export type PluginIdentity = z.infer<typeof pluginIdentitySchema>;
 
 const pathsSchema = z.array(z.string().min(1).max(4096));
 

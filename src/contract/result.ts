@@ -20,7 +20,7 @@ import { judgementSchema, verdictSchema } from "./judgement.js";
 import { latencySchema } from "./latency-figures.js";
 import { driverLayerSchema } from "./layers.js";
 import { machineLinkSchema } from "./machines.js";
-import { pluginFactsSchema } from "./plugins.js";
+import { pluginIdentitySchema } from "./plugins.js";
 import { countSchema, millisecondsSchema } from "./quantities.js";
 import { countsSchema, slicesSchema } from "./request-outcomes.js";
 import { hostLoadSchema, machineLoadSchema, roleResourcesSchema } from "./role-resources.js";
@@ -29,7 +29,7 @@ import { versionsSchema } from "./server-api.js";
 import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
 import { timelineSchema } from "./timeline.js";
-import { turnsFactsSchema } from "./turns.js";
+import { turnsRecordSchema } from "./turns.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 
@@ -57,7 +57,7 @@ const predictionSchema = z.strictObject({
   basis: z.enum(["traffic", "limits"]),
 });
 
-export const runtimeFactsSchema = z.strictObject({
+export const runtimeRecordSchema = z.strictObject({
   id: z.string(),
   /** Whether the store came with the project's Python packages. */
   embedded_store: z.boolean(),
@@ -77,12 +77,12 @@ const identity = {
     .optional(),
   /** The load in words, see `loadText`. */
   load_text: z.string(),
-  runtime: runtimeFactsSchema.optional(),
+  runtime: runtimeRecordSchema.optional(),
   /**
    * Plugins of the campaign, or of a generator that was started by hand. They are absent without
    * any.
    */
-  plugins: z.array(pluginFactsSchema).optional(),
+  plugins: z.array(pluginIdentitySchema).optional(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
   notes: z.array(z.string()),
@@ -136,7 +136,7 @@ const requestSchema = z.strictObject({
   timeout_s: z.number().positive(),
 });
 
-const warmupFactsSchema = z.strictObject({
+const warmupRecordSchema = z.strictObject({
   took_s: z.number().min(0),
   /**
    * Requests that were sent in the warm-up. Those of a closed loop that were in flight when the
@@ -161,7 +161,7 @@ export const measuredResultSchema = z.strictObject({
   request: requestSchema,
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: countSchema }),
-  warmup: warmupFactsSchema,
+  warmup: warmupRecordSchema,
   /**
    * The latency of all answers, including followed ones (M23). In an open loop it counts from the
    * intended send (M3).
@@ -216,7 +216,7 @@ export const measuredResultSchema = z.strictObject({
    */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  turns: turnsFactsSchema.optional(),
+  turns: turnsRecordSchema.optional(),
   ...outsideOfRun,
   /**
    * Seconds from the start of all servers until each was ready, by role. They are absent without a

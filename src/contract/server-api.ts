@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limitsSchema, workloadSchema } from "./configuration.js";
-import { pluginFactsSchema } from "./plugins.js";
+import { pluginIdentitySchema } from "./plugins.js";
 import { targetSchema } from "./target.js";
 
 /**
@@ -47,7 +47,7 @@ export const healthSchema = z.strictObject({
   limiter_script: limiterScriptSchema.optional(),
   versions: versionsSchema,
   client_settings: clientSettingsSchema,
-  plugins: z.array(pluginFactsSchema).optional(),
+  plugins: z.array(pluginIdentitySchema).optional(),
   pid: z.int(),
 });
 export type Health = z.infer<typeof healthSchema>;

@@ -53,14 +53,14 @@ const storedKeysSchema = z.strictObject({
 });
 export type StoredKeys = z.infer<typeof storedKeysSchema>;
 
-const moduleFactsSchema = z.strictObject({
+const moduleIdentitySchema = z.strictObject({
   id: z.string(),
   /** The version that the store reports. It is absent before it is loaded. */
   version: z.string().optional(),
   /** A hash of its file. It is absent for a store that the user runs. */
   sha256: z.string().optional(),
 });
-export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
+export type ModuleIdentity = z.infer<typeof moduleIdentitySchema>;
 
 /**
  * The store in one run: each node before any load (emptied, with reset statistics) and after the
@@ -73,7 +73,7 @@ export const storeEvidenceSchema = z.strictObject({
   settings: z.record(z.string(), z.string()),
   /** The threads of a node that execute commands. It defaults to 1. */
   command_threads: z.int().min(1).optional(),
-  modules: z.array(moduleFactsSchema).optional(),
+  modules: z.array(moduleIdentitySchema).optional(),
   /**
    * The user runs the store: it is never emptied, its statistics are never reset, and others may
    * use it.

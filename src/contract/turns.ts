@@ -43,7 +43,7 @@ export function turnOf(line: string): TurnLengths | undefined {
 }
 
 /** The part of a run in a round by turns. Its slices together are its window. */
-export const turnsFactsSchema = z.strictObject({
+export const turnsRecordSchema = z.strictObject({
   group: z.int().min(1),
   turns: z.int().min(0),
   ...turnLengthsSchema.shape,
@@ -61,4 +61,4 @@ export const turnsFactsSchema = z.strictObject({
    */
   halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
 });
-export type TurnsFacts = z.infer<typeof turnsFactsSchema>;
+export type TurnsRecord = z.infer<typeof turnsRecordSchema>;

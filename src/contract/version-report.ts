@@ -3,10 +3,13 @@ import { z } from "zod";
 export const VERSION_SCHEMA = "ratelimit-bench/version";
 export const VERSION_SCHEMA_VERSION = 1;
 
-const packageFacts = z.strictObject({ package: z.string(), version: z.string().optional() });
-const packages = z.record(z.string(), packageFacts);
+const packageVersionSchema = z.strictObject({
+  package: z.string(),
+  version: z.string().optional(),
+});
+const packages = z.record(z.string(), packageVersionSchema);
 
-const storeFacts = z.strictObject({
+const storeVersionSchema = z.strictObject({
   /** The program of the local runtime. It is absent if there is none. */
   program: z
     .strictObject({
@@ -28,7 +31,7 @@ export const versionReportSchema = z.strictObject({
   node: z.string(),
   clients: packages,
   limiters: packages,
-  stores: z.record(z.string(), storeFacts),
+  stores: z.record(z.string(), storeVersionSchema),
   load_generator: packages,
   server: packages,
 });

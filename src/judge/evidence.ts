@@ -1,7 +1,8 @@
 import type { FaultEffect } from "../contract/fault-actions.js";
-import { type FaultKind, factsOfAction } from "../contract/fault-actions.js";
+import { type FaultKind, propertiesOfAction } from "../contract/fault-actions.js";
 import { type FaultRecord, faultKind } from "../contract/fault-schemas.js";
 import type { MeasuredResult } from "../contract/result.js";
+import type { MeasuredKind } from "../contract/role.js";
 
 type Planned = Pick<Evidence, "faults">;
 
@@ -13,7 +14,7 @@ const withEffect = (
 ): FaultRecord[] =>
   faults.filter(
     ({ action, roles }) =>
-      factsOfAction(action).effects.includes(effect) &&
+      propertiesOfAction(action).effects.includes(effect) &&
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
@@ -44,6 +45,10 @@ export const firstFaultS = ({ faults = [] }: Planned): number =>
   );
 
 export type Evidence = Omit<MeasuredResult, "verdict">;
+
+/** Returns the measured roles of a kind, each with its id and its resources. */
+export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: MeasuredKind) =>
+  Object.entries(resources).filter(([, roleUsage]) => roleUsage.kind === kind);
 
 /**
  * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding.

@@ -1,147 +1,11 @@
 import { isClientLayer } from "../contract/layers.js";
-import type { MachineLink } from "../contract/machines.js";
 import type { MeasuredResult } from "../contract/result.js";
-import type { MeasuredKind } from "../contract/role.js";
 import { FOREIGN_CPU_PERCENT, type RoleResources } from "../contract/role-resources.js";
+import { carriedByMachines, carriedLinks } from "./carried-links.js";
 import { answeredRequests, loadedS } from "./counts.js";
-import type { Evidence } from "./evidence.js";
+import { type Evidence, rolesOf } from "./evidence.js";
 import { busiestLoop, longestWait, STARVED_SHARE } from "./rules/generator.js";
 import { windowIsSteady } from "./rules/steady-load.js";
-
-/**
- * The kinds of roles in the order in which requests pass them. Each talks to the next present one.
- */
-export const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];
-/** Kinds that talk to one other kind alone, so that their counters are those of that traffic. */
-const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
-
-/** The share of its measured rate that a direction of a link carried. */
-type CarriedShare = { share: number; bits_per_second: number };
-
-/** Returns the busier of two directions, or undefined where neither carried anything. */
-function busierDirection(
-  directions: readonly { bytes: number; bits_per_second: number }[],
-  loaded_s: number,
-): CarriedShare | undefined {
-  const shareOf = (bytes: number, bits_per_second: number) =>
-    (8 * bytes) / loaded_s / bits_per_second;
-  const [busiest] = directions
-    .map(({ bytes, bits_per_second: rate }) => ({
-      share: shareOf(bytes, rate),
-      bits_per_second: rate,
-    }))
-    .sort((a, b) => b.share - a.share);
-  return busiest && busiest.share > 0 ? busiest : undefined;
-}
-
-type Placed = Pick<MeasuredResult, "links" | "placement" | "resources">;
-type Traffic = NonNullable<RoleResources["network"]>;
-
-type End = { machine: string; network: Traffic };
-
-/** Roles whose traffic is counted, and the machines of the roles that they talk to. */
-interface TalkingPair {
-  ends: End[];
-  peers: (string | undefined)[];
-}
-
-/**
- * Returns each kind of roles with the next one that requests pass, where one of both counts its
- * bytes.
- */
-function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
-  const rolesOfKind = (kind: MeasuredKind) => rolesOf({ resources }, kind);
-  const present = PASSED.filter((kind) => rolesOfKind(kind).length > 0);
-
-  return present.slice(1).flatMap((second, index) => {
-    const first = present[index] as MeasuredKind;
-    const counted = [first, second].find(
-      (kind) => AT_THE_ENDS.includes(kind) && rolesOfKind(kind).every(([, { network }]) => network),
-    );
-    if (!counted) return [];
-
-    const ends = rolesOfKind(counted).flatMap(([role, { network }]): End[] => {
-      const machine = placement[role];
-      return network && machine !== undefined ? [{ machine, network }] : [];
-    });
-    const peerKind = counted === first ? second : first;
-    const peers = rolesOfKind(peerKind).map(([role]) => placement[role]);
-    return [{ ends, peers }];
-  });
-}
-
-/** Returns the bytes between two machines, in both directions. */
-function bytesBetweenMachines(
-  [near, far]: MachineLink["between"],
-  pairs: readonly TalkingPair[],
-): { there: number; back: number } {
-  const carried = { there: 0, back: 0 };
-  for (const { ends, peers } of pairs) {
-    const shareOn = (name: string) => peers.filter((peer) => peer === name).length / peers.length;
-    for (const { machine, network } of ends) {
-      if (machine === near) {
-        carried.there += network.sent_bytes * shareOn(far);
-        carried.back += network.received_bytes * shareOn(far);
-      } else if (machine === far) {
-        carried.there += network.received_bytes * shareOn(near);
-        carried.back += network.sent_bytes * shareOn(near);
-      }
-    }
-  }
-  return carried;
-}
-
-/**
- * Returns the links between machines, with the share of their rate that they carried. A role's
- * traffic is divided evenly among its peers, and what the nodes of a cluster say to each other
- * counts with the rest.
- * @param loaded_s seconds in which bytes were counted
- * @returns nothing for links without a rate or without bytes
- */
-export function carriedLinks(
-  placed: Placed,
-  loaded_s: number,
-): (CarriedShare & Pick<MachineLink, "between">)[] {
-  const pairs = talkingPairs(placed);
-  return (placed.links ?? []).flatMap(({ between, bits_per_second }) => {
-    if (!bits_per_second) return [];
-
-    const carried = bytesBetweenMachines(between, pairs);
-    const directions = (["there", "back"] as const).map((direction) => ({
-      bytes: carried[direction],
-      bits_per_second: bits_per_second[direction],
-    }));
-    const busiest = busierDirection(directions, loaded_s);
-    return busiest ? [{ between, ...busiest }] : [];
-  });
-}
-
-/** Returns the share of its fastest link that the whole network of each machine carried. */
-function carriedByMachines(
-  { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
-  loaded_s: number,
-): (CarriedShare & { name: string })[] {
-  return Object.entries(machine_load).flatMap(([name, { network }]) => {
-    const rates = links.flatMap(({ between: [near, far], bits_per_second }) => {
-      if (!bits_per_second) return [];
-      const { there, back } = bits_per_second;
-      if (name === near) return [{ sends: there, receives: back }];
-      return name === far ? [{ sends: back, receives: there }] : [];
-    });
-    if (!network || rates.length === 0) return [];
-
-    const directions = [
-      { bytes: network.sent_bytes, bits_per_second: Math.max(...rates.map(({ sends }) => sends)) },
-      {
-        bytes: network.received_bytes,
-        bits_per_second: Math.max(...rates.map(({ receives }) => receives)),
-      },
-    ];
-    const busiest = busierDirection(directions, loaded_s);
-
-    return busiest ? [{ name, ...busiest }] : [];
-  });
-}
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
 
@@ -162,7 +26,7 @@ const percent = (share: number): string => `${Math.round(100 * share)} %`;
 /**
  * Returns the load generators; at the limiter layer their workers are the client that is measured.
  */
-function generator({ generators, request }: Evidence): Candidate[] {
+function generatorCandidates({ generators, request }: Evidence): Candidate[] {
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
   return generators.flatMap((part) => {
     const name = generators.length === 1 ? `the ${resource}` : part.id;
@@ -282,9 +146,6 @@ function serviceCpu(
   ];
 }
 
-export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: MeasuredKind) =>
-  Object.entries(resources).filter(([, roleUsage]) => roleUsage.kind === kind);
-
 /** Returns the roles behind the servers that decide, which are services and stores. */
 export const decidingRoles = (
   evidence: Pick<Evidence, "resources" | "host_load" | "store">,
@@ -298,7 +159,7 @@ export const decidingRoles = (
 ];
 
 /** Returns the links of the generators' machines. A link has its full rate in each direction. */
-function network(evidence: Evidence): Candidate[] {
+function networkCandidates(evidence: Evidence): Candidate[] {
   return evidence.generators.flatMap(({ links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
       const used = (8 * Math.max(received_bytes, sent_bytes)) / loadedS(evidence) / bits_per_second;
@@ -334,7 +195,7 @@ export function machineLinks(
 export const bitRateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
-function quota({ counts, prediction }: Evidence): Candidate[] {
+function quotaCandidates({ counts, prediction }: Evidence): Candidate[] {
   const answered = answeredRequests(counts);
   if (
     answered === 0 ||
@@ -356,11 +217,11 @@ export function limitOf(evidence: Evidence): Limit {
     return { resource: "none", text: "the window was not steady, so no limit is named" };
 
   const candidates = [
-    ...quota(evidence),
+    ...quotaCandidates(evidence),
     ...hostCpu(evidence),
     ...machineCpus(evidence),
-    ...generator(evidence),
-    ...network(evidence),
+    ...generatorCandidates(evidence),
+    ...networkCandidates(evidence),
     ...machineLinks(evidence, loadedS(evidence)),
     ...serverLoops(evidence),
     ...rolesOf(evidence, "server").flatMap(([role, used]) => capped("server CPU", role, used)),

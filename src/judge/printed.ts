@@ -1,8 +1,8 @@
 import type { Verdict } from "../contract/judgement.js";
 import type { PrintedResult } from "../contract/result.js";
 import { definedOnly } from "../kit/defined-only.js";
-import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
-import { decidingRoles, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
+import { invalid, notApplicable, type Rule, rolesOf, suspect } from "./evidence.js";
+import { decidingRoles, hostCpu, type Limit, limitFrom, machineLinks } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed, nothingThrottled } from "./rules/host-load.js";
 import { nothingOutsideOfProgram } from "./rules/outside.js";

@@ -1,7 +1,7 @@
 import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
 import type { Slices } from "../contract/request-outcomes.js";
 import type { MeasuredResult } from "../contract/result.js";
-import type { TurnsFacts } from "../contract/turns.js";
+import type { TurnsRecord } from "../contract/turns.js";
 import { mean, median, rounded, sum } from "../kit/numbers.js";
 import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 
@@ -178,7 +178,7 @@ function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | u
  */
 export function halvesOf(
   answers: readonly (readonly number[])[],
-): (TurnsFacts["halves"] | undefined)[] {
+): (TurnsRecord["halves"] | undefined)[] {
   const logs = answers.map((counts) => counts.map((count) => Math.log(Math.max(0.5, count))));
   return logs.map((logsOfTarget, index) => {
     const others = logs.filter(
@@ -202,7 +202,7 @@ export function halvesOf(
 const UNSTEADY = 0.1;
 
 /** Tells whether the halves of a window by turns differ (M26). */
-export const areApart = ({ ratio, error }: NonNullable<TurnsFacts["halves"]>): boolean =>
+export const areApart = ({ ratio, error }: NonNullable<TurnsRecord["halves"]>): boolean =>
   Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
 /** Returns a note where the `auto` warm-up ended before the target was known to be steady (M26). */

@@ -18,8 +18,8 @@ import { checked } from "./validation.js";
 export function tracePlugin(source: PluginFiles) {
   try {
     const trace = decodeTrace(readUserFile(source.entry, MAX_BYTES));
-    const facts = { ...source.facts, trace: trace.facts };
-    return { ...source, facts, members: { traffic: [{ ...traceProfile(trace) }] } };
+    const identity = { ...source.identity, trace: trace.summary };
+    return { ...source, identity, members: { traffic: [{ ...traceProfile(trace) }] } };
   } catch (error) {
     throw usageError(
       `plugin ${source.displayName} cannot be loaded: ${messageOf(error)}; give a log with --trace`,

@@ -38,7 +38,9 @@ export type {
   Libraries,
   Limiter,
   LimiterDescription,
-  LimiterFacts,
+  LimiterIdentity,
+  /** @deprecated The former name of `LimiterIdentity`. */
+  LimiterIdentity as LimiterFacts,
   LimiterPair,
   OpenClient,
   OptionDescription,

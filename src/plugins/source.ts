@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import type { PluginFacts } from "../contract/plugins.js";
+import type { PluginIdentity } from "../contract/plugins.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { displayPath } from "../kit/display-path.js";
 import { messageOf, usageError } from "../kit/errors.js";
@@ -15,7 +15,7 @@ export interface PluginFiles {
   entry: string;
   /** Whether it is a single file, which may import the project's packages and Node's modules. */
   isSingleFile: boolean;
-  facts: PluginFacts;
+  identity: PluginIdentity;
 }
 
 /** The largest file of a plugin, which may contain libraries. */
@@ -78,14 +78,14 @@ export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
         displayName,
         entry: path,
         isSingleFile: true,
-        facts: { name, sha256: sha256(read(path)) },
+        identity: { name, sha256: sha256(read(path)) },
       };
     }
 
     const { entry, version } = await packageOf(path);
     const checksum = sha256((await contents(path)).join("\n"));
-    const facts = definedOnly({ name, sha256: checksum, version });
-    return { path, displayName, entry, isSingleFile: false, facts };
+    const identity = definedOnly({ name, sha256: checksum, version });
+    return { path, displayName, entry, isSingleFile: false, identity };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);

@@ -1,10 +1,10 @@
 import { isRequestedVersion } from "../contract/target.js";
 import { environmentError } from "../kit/errors.js";
 import type {
+  FoundProgram,
   OwnProgram,
   Part,
   PartAllocation,
-  ProgramFacts,
   ProgramSource,
 } from "./runtime-types.js";
 
@@ -36,7 +36,7 @@ export const helperRole = (program: string): string =>
 /** @throws environmentError for a program that has another version than the requested one */
 export function requireVersion(
   { id, version }: ProgramSource,
-  { path, image, version: actualVersion }: ProgramFacts,
+  { path, image, version: actualVersion }: FoundProgram,
 ): void {
   if (version === undefined || isRequestedVersion(version, actualVersion)) return;
   const flag = image ? `--image ${id}=REF` : `--program ${id}=PATH`;

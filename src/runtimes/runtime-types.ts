@@ -1,15 +1,15 @@
 import type { Caps } from "../contract/configuration.js";
-import type { VersionFacts } from "../contract/library-versions.js";
+import type { InstalledVersion } from "../contract/library-versions.js";
 import type { PlacedKind, RuntimeAccess, RuntimeMachine } from "../contract/machines.js";
-import type { EngineFacts, ImageFacts } from "../contract/manifest.js";
-import type { PluginFacts } from "../contract/plugins.js";
+import type { EngineProperties, ImageIdentity } from "../contract/manifest.js";
+import type { PluginIdentity } from "../contract/plugins.js";
 import type { RoleKind } from "../contract/role.js";
 import type { Throttling } from "../kit/control-groups.js";
 import type { NodePlace } from "../kit/env.js";
 import type { RunDelays } from "./run-delay.js";
 
 export type { Caps } from "../contract/configuration.js";
-export type { EngineFacts, ImageFacts } from "../contract/manifest.js";
+export type { EngineProperties, ImageIdentity } from "../contract/manifest.js";
 
 /** The address and the folder that a runtime gives a part, and removes when the part stops. */
 export interface PartAllocation extends NodePlace {
@@ -179,12 +179,12 @@ export interface RunningPart {
   stop(): Promise<void>;
 }
 
-export interface ProgramFacts {
+export interface FoundProgram {
   path: string;
   version: string;
   /** Whether it came with the project's Python packages. */
   embedded: boolean;
-  image?: ImageFacts;
+  image?: ImageIdentity;
 }
 
 /** A place where parts run. The orchestrator only knows this interface. */
@@ -193,16 +193,16 @@ export interface Runtime {
   capsApplied: boolean;
   counterSource: string;
   /** The engine of the containers; absent where there are none. */
-  engine?: EngineFacts;
-  images?: Readonly<Record<string, ImageFacts>>;
+  engine?: EngineProperties;
+  images?: Readonly<Record<string, ImageIdentity>>;
   /** The machines that parts can run on; absent where there is one. */
   machines?: readonly RuntimeMachine[];
   /** The names of the machines for roles of a kind; absent, or empty, for all machines. */
   machinesFor?(kind: PlacedKind): readonly string[];
   /** Conditions that affect every run and that only the runtime knows. */
   conditions?: readonly string[];
-  /** Facts about the program of that id, or the reason why this runtime does not have it. */
-  program(id: string): ProgramFacts | string;
+  /** The program of that id, or the reason why this runtime does not have it. */
+  program(id: string): FoundProgram | string;
   /** The caps as the engine applies them to a part. Absent members are not applied. */
   appliedCaps(caps: Caps): Caps;
   /** The faults that it can inject into a running part, which it tries out where needed. */
@@ -222,10 +222,10 @@ export interface Runtime {
 export type Platform = { system: string; architecture: string };
 
 /** A plugin on this machine, with the absolute path of its file or folder. */
-export type PluginSource = { path: string; facts: PluginFacts };
+export type PluginSource = { path: string; identity: PluginIdentity };
 
 /** The library versions on this machine, which are subfolders of one folder. */
-export type InstalledVersions = { folder: string; facts: readonly VersionFacts[] };
+export type InstalledVersions = { folder: string; installed: readonly InstalledVersion[] };
 
 /** A process on this host that owns what a runtime started. */
 export type Owner = { pid: number; started: string };

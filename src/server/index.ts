@@ -53,8 +53,8 @@ async function main(): Promise<void> {
     const reason = otherFramework(opened.target);
     if (reason) throw usageError(reason);
     const { load, version } = frameworkPackages(opened.target, spec);
-    const facts = plugins.map((plugin) => plugin.facts);
-    app = await buildApp({ spec, ...opened, framework: { version }, plugins: facts }, load);
+    const identities = plugins.map((plugin) => plugin.identity);
+    app = await buildApp({ spec, ...opened, framework: { version }, plugins: identities }, load);
     url = await listen(app, spec.server);
   } catch (error) {
     await opened.close();

@@ -63,7 +63,7 @@ export interface RequestLimiter {
    * Of a limiter that its users install as a plugin: the server uses its hook, whose decisions are
    * in `consumes`, too.
    */
-  readonly hook?: { install: InstallHook /** It could not decide. */; failed(): void } | undefined;
+  readonly hook?: InstallableHook | undefined;
 }
 
 /** The members of a request that a hook tells its key from, in every framework. */
@@ -88,6 +88,13 @@ export interface LimiterHook {
  */
 // biome-ignore lint/suspicious/noExplicitAny: each framework has a type of its own
 export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
+
+/** The hook of a limiter that its users install as a plugin of the framework. */
+export interface InstallableHook {
+  install: InstallHook;
+  /** Is called for a request on which the hook could not decide. */
+  failed(): void;
+}
 
 /** What the project's own limiters and those of plugins have. */
 export const limiterShape = {
@@ -147,7 +154,7 @@ export const limiterShape = {
         limits: Limits,
         keyPrefix: string,
         libraries: Libraries,
-      ) => Promise<LimiterPair | (RequestLimiter & LimiterFacts) | undefined>
+      ) => Promise<LimiterPair | (RequestLimiter & LimiterIdentity) | undefined>
     >(),
 };
 
@@ -166,14 +173,14 @@ export interface LimiterDescription extends Shaped<typeof limiterShape> {
   callOf?(key: string, limits: Limits, run: { nonce: string; keyPrefix: string }): object;
 }
 
-export interface LimiterFacts {
+export interface LimiterIdentity {
   /** The version of the limiter's library. */
   version?: string;
   /** The script that decides. It is absent for a limiter without a script. */
   script?: LimiterScript;
 }
 
-export interface LimiterPair extends LimiterFacts {
+export interface LimiterPair extends LimiterIdentity {
   install?: InstallHook;
   standard: Limiter;
   exhausted: Limiter;

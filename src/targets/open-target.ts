@@ -9,7 +9,7 @@ import { asRequestLimiter, failOpen, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
 import type {
   ClientDescription,
-  LimiterFacts,
+  LimiterIdentity,
   OpenClient,
   RequestLimiter,
   StorePlace,
@@ -24,7 +24,7 @@ type TargetSpec = Pick<
 export interface OpenTarget {
   target: Target;
   client: OpenClient;
-  limiter: (RequestLimiter & LimiterFacts) | undefined;
+  limiter: (RequestLimiter & LimiterIdentity) | undefined;
   /** Closes the client; does not reject when the store is gone. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type {
   DecisionCounts,
   InstallHook,
   Limiter,
-  LimiterFacts,
+  LimiterIdentity,
   LimiterPair,
   RequestLimiter,
 } from "./target-types.js";
@@ -66,8 +66,10 @@ class FailOpenLimiter implements RequestLimiter {
   }
 }
 
-export const failOpen = (limiter: RequestLimiter & LimiterFacts): RequestLimiter & LimiterFacts =>
-  Object.assign(new FailOpenLimiter(limiter), factsOf(limiter));
+export const failOpen = (
+  limiter: RequestLimiter & LimiterIdentity,
+): RequestLimiter & LimiterIdentity =>
+  Object.assign(new FailOpenLimiter(limiter), limiterIdentityOf(limiter));
 
 export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, failed: 0 });
 
@@ -256,24 +258,24 @@ export class OneCallLimiter implements RequestLimiter {
 }
 
 export function asRequestLimiter(
-  created: LimiterPair | (RequestLimiter & LimiterFacts),
-): RequestLimiter & LimiterFacts {
+  created: LimiterPair | (RequestLimiter & LimiterIdentity),
+): RequestLimiter & LimiterIdentity {
   if (!("standard" in created)) return created;
-  const { standard: _standard, exhausted: _exhausted, install: _install, ...facts } = created;
-  return Object.assign(new PairedRequestLimiter(created), facts);
+  const { standard: _standard, exhausted: _exhausted, install: _install, ...identity } = created;
+  return Object.assign(new PairedRequestLimiter(created), identity);
 }
 
-/** Returns the facts of a limiter that another one takes the place of. */
-export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts =>
+/** Returns the identity of a limiter that another one takes the place of. */
+export const limiterIdentityOf = ({ version, script }: LimiterIdentity): LimiterIdentity =>
   definedOnly({ version, script });
 
 export function withCost(
-  limiter: RequestLimiter & LimiterFacts,
+  limiter: RequestLimiter & LimiterIdentity,
   cost: number | undefined,
-): RequestLimiter & LimiterFacts {
+): RequestLimiter & LimiterIdentity {
   if (cost === undefined) return limiter;
   return {
-    ...factsOf(limiter),
+    ...limiterIdentityOf(limiter),
     consume: (keys) => limiter.consume(keys, cost),
     get consumes() {
       return limiter.consumes;

@@ -196,13 +196,13 @@ function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: num
  * empty at first.
  */
 export function limitedInTrace(
-  { times_ms, keys, facts }: Trace,
+  { times_ms, keys, summary }: Trace,
   limits: Limits,
   algorithm: Algorithm,
   rate_per_second: number,
 ): number {
   if ((limits.cost ?? 1) > limits.points) return 1;
-  const admits = admissions[algorithm](limits, facts.keys);
+  const admits = admissions[algorithm](limits, summary.keys);
   const timeOf = traceTimes(times_ms, rate_per_second);
   let limited = 0;
   for (const [n, key] of keys.entries()) if (!admits(key, timeOf(n) / 1000)) limited++;

@@ -1,4 +1,4 @@
-import { traceFactsSchema } from "../contract/plugins.js";
+import { traceSummarySchema } from "../contract/plugins.js";
 import { GENEROUS } from "./population.js";
 import type { Trace, TrafficProfile } from "./traffic-types.js";
 
@@ -19,22 +19,22 @@ const bytesOf = (
  * Returns a trace as the programs of a run get it. It is a line of JSON, then all times, then all
  * keys.
  */
-export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
-  Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytesOf(times_ms), bytesOf(keys)]);
+export const encodeTrace = ({ summary, times_ms, keys }: Trace): Buffer =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(summary)}\n`), bytesOf(times_ms), bytesOf(keys)]);
 
 export function decodeTrace(bytes: Buffer): Trace {
   const begins = bytes.indexOf("\n") + 1;
-  const parsed = traceFactsSchema.safeParse(JSON.parse(bytes.toString("utf8", 0, begins)));
+  const parsed = traceSummarySchema.safeParse(JSON.parse(bytes.toString("utf8", 0, begins)));
   if (!parsed.success) throw new Error("it does not begin with the facts of a trace");
-  const facts = parsed.data;
-  const columns = traceColumns(facts.lines);
+  const summary = parsed.data;
+  const columns = traceColumns(summary.lines);
   const middle = begins + columns.times_ms.byteLength;
   if (bytes.length !== middle + columns.keys.byteLength) throw new Error("it is not a whole trace");
   bytes.copy(bytesOf(columns.times_ms), 0, begins, middle);
   bytes.copy(bytesOf(columns.keys), 0, middle);
-  if (columns.keys.some((key) => key >= facts.keys))
+  if (columns.keys.some((key) => key >= summary.keys))
     throw new Error("it has more keys than it says");
-  return { facts, ...columns };
+  return { summary, ...columns };
 }
 
 /**
@@ -64,17 +64,17 @@ export function traceTimes(
 }
 
 export function traceProfile(trace: Trace): TrafficProfile {
-  const { facts, keys } = trace;
+  const { summary, keys } = trace;
   return {
     id: TRACE,
-    summary: `${facts.lines} requests on ${facts.keys} keys from a file, in its order`,
+    summary: `${summary.lines} requests on ${summary.keys} keys from a file, in its order`,
     limits: GENEROUS,
     trace,
     population: () => {
-      const shares = new Float64Array(facts.keys);
+      const shares = new Float64Array(summary.keys);
       for (const key of keys) shares[key] = (shares[key] ?? 0) + 1 / keys.length;
       return {
-        requests: Array.from({ length: facts.keys }, (_, key) => [`trace-${key}`] as const),
+        requests: Array.from({ length: summary.keys }, (_, key) => [`trace-${key}`] as const),
         shares,
       };
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Extent, type Load, limitsSchema, type Warmup } from "../contract/configuration.js";
-import { functionOf, lineSchema, type Shaped, type TraceFacts } from "../contract/plugins.js";
+import { functionOf, lineSchema, type Shaped, type TraceSummary } from "../contract/plugins.js";
 import { idSchema } from "../contract/target.js";
 
 /** The `userId`s of one request, all of which must be admitted. */
@@ -46,7 +46,7 @@ export interface BindingQuota {
  * here can name one.
  */
 export interface Trace {
-  facts: TraceFacts;
+  summary: TraceSummary;
   /**
    * Milliseconds since the first request. The array is shared, so that each thread sees it without
    * a copy.

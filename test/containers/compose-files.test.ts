@@ -238,13 +238,13 @@ test.each(["server", "loadtest"])(
   "the %s image runs as nobody, and holds nothing that builds or tests",
   async (id) => {
     const image = `ratelimit-bench-${id}`;
-    const [facts] = JSON.parse(docker("image", "inspect", image));
-    expect(facts.Config.User).toBe("1000:1000");
-    expect(facts.Config.Cmd).toEqual([
+    const [inspected] = JSON.parse(docker("image", "inspect", image));
+    expect(inspected.Config.User).toBe("1000:1000");
+    expect(inspected.Config.Cmd).toEqual([
       "node",
       `dist/${id === "server" ? "server" : "benchmark"}/index.js`,
     ]);
-    expect(facts.Config.Labels["ratelimit-bench.inputs"]).toBeDefined();
+    expect(inspected.Config.Labels["ratelimit-bench.inputs"]).toBeDefined();
     const list = "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*";
     const held = docker("run", "--rm", image, "sh", "-c", list).split("\n");
     const { devDependencies, dependencies } = JSON.parse(

@@ -100,7 +100,7 @@ export class EventFixture {
   /** Of a round whose group has all runs of the plan. */
   round(kind: "round_started" | "round_finished", second = 0) {
     const runs = this.plan.runs.map((_, index) => index + 1);
-    const facts = {
+    const members = {
       round: 1,
       of: this.plan.runs_per_configuration,
       runs,
@@ -109,7 +109,7 @@ export class EventFixture {
     return this.#event(
       kind,
       second,
-      kind === "round_finished" ? { ...facts, took_s: second } : facts,
+      kind === "round_finished" ? { ...members, took_s: second } : members,
     );
   }
 

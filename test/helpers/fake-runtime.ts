@@ -1,9 +1,9 @@
 import type {
   Caps,
   Exit,
+  FoundProgram,
   Part,
   PartFaults,
-  ProgramFacts,
   RunningPart,
   Runtime,
 } from "../../src/runtimes/runtime-types.js";
@@ -97,7 +97,7 @@ export class FakeRuntime implements Runtime {
   readonly beforeStart = new Map<string, () => Promise<void>>();
   #pid = 100;
 
-  program(): ProgramFacts | string {
+  program(): FoundProgram | string {
     return "it has no programs";
   }
 

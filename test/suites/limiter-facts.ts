@@ -26,7 +26,7 @@ import type {
 import { programVersion, TargetSystem } from "../helpers/target-system.js";
 
 /** What running a limiter on a real store shows. `null`: it does not apply, or cannot be read. */
-export interface LimiterFacts {
+export interface LimiterBehaviour {
   /** Full text. */
   target: string;
   /** Two connections at once on a fresh key never get more than the quota. */
@@ -89,7 +89,7 @@ const inOrder = (): ClientDescription[] => [
  * each kind of store; a limiter that is an option on the first client that can have it, and in
  * memory.
  */
-export function factTargets(): Target[] {
+export function triedTargets(): Target[] {
   const found = limiters.flatMap(({ id, applyTo }) => {
     if (id === "none") return [];
     const store = stores.find(({ limiter }) => limiter === id);
@@ -228,7 +228,7 @@ async function commandsOf({ place }: TargetSystem): Promise<Record<string, numbe
 async function commandsPerDecision(
   system: TargetSystem,
   { consume }: Opened,
-): Promise<LimiterFacts["commands"]> {
+): Promise<LimiterBehaviour["commands"]> {
   await consume("known");
   const before = await commandsOf(system);
   for (let n = 0; n < DECISIONS; n++) await consume("known");
@@ -291,7 +291,7 @@ function inCluster(target: Target): Target | undefined {
   return found;
 }
 
-async function clusterFact(target: Target): Promise<boolean | null> {
+async function isExactInCluster(target: Target): Promise<boolean | null> {
   const clustered = inCluster(target);
   if (!clustered) return null;
   const system = await TargetSystem.start(clustered, limitsOf(QUOTA));
@@ -346,13 +346,13 @@ async function limiterVersion(
  * Runs a target's limiter on real systems and writes down what it does.
  * @throws Error where something is missing, see `missingFor`
  */
-export async function findFacts(target: Target): Promise<LimiterFacts> {
+export async function findBehaviour(target: Target): Promise<LimiterBehaviour> {
   const system = await TargetSystem.start(target, limitsOf(QUOTA));
   let atomic: boolean;
   let bytes_per_key: number | null = null;
   let survives_flush: boolean | null = null;
   let survives_restart: boolean | null = null;
-  let tried: LimiterFacts["tried"];
+  let tried: LimiterBehaviour["tried"];
   try {
     [atomic, tried] = await withClients(
       target,
@@ -379,7 +379,7 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
     await system.stop();
   }
   const generous = await TargetSystem.start(target, limitsOf(GENEROUS));
-  let commands: LimiterFacts["commands"] = null;
+  let commands: LimiterBehaviour["commands"] = null;
   try {
     await withClients(target, generous, GENEROUS, 1, async ([opened]) => {
       if (!usesStore(target)) return;
@@ -392,7 +392,7 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
   } finally {
     await generous.stop();
   }
-  const cluster = await clusterFact(target);
+  const cluster = await isExactInCluster(target);
   return {
     target: target.text,
     atomic,

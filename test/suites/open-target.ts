@@ -12,7 +12,7 @@ import { describeClient, findLimiter, resolveTarget } from "../../src/targets/re
 import type {
   ClientDescription,
   Decision,
-  LimiterFacts,
+  LimiterIdentity,
   LimiterPair,
   OpenClient,
   RequestLimiter,
@@ -107,7 +107,7 @@ export const openRequestLimiter = (
   target: Target,
   place: StorePlace,
   limits = LIMITS,
-): Promise<{ client: OpenClient; limiter: RequestLimiter & LimiterFacts }> =>
+): Promise<{ client: OpenClient; limiter: RequestLimiter & LimiterIdentity }> =>
   connected(target, place, limits, ({ client }, created) => {
     if (!created) throw new Error(`${target.text} limits nothing`);
     return { client, limiter: asRequestLimiter(created) };

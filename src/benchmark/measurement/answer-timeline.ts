@@ -1,6 +1,6 @@
 import type { Slices } from "../../contract/request-outcomes.js";
 import type { Timeline } from "../../contract/timeline.js";
-import { type TimelineFacts, timelineFrom } from "../../judge/merging/merge-timelines.js";
+import { type LoadedWindow, timelineFrom } from "../../judge/merging/merge-timelines.js";
 import {
   mergeSlices,
   mergeTimelineSlices,
@@ -52,10 +52,10 @@ export function latenciesBySlice(
 }
 
 /** Returns the timeline of a run whose generator has these workers alone. */
-export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
+export function timelineOf(workers: readonly WorkerTimeline[], window: LoadedWindow): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
   const timelineSlices = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));
   const bySlice = latenciesBySlice(workers, slices.allowed.length);
   const counted = bySlice.map((parts) => parts.map((values_us) => ({ values_us })));
-  return timelineFrom(slices, timelineSlices, counted, facts);
+  return timelineFrom(slices, timelineSlices, counted, window);
 }

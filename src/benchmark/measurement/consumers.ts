@@ -13,7 +13,10 @@ import { monotonicMs } from "./clock.js";
  */
 export interface Consumers {
   kind: MeasuredKind;
-  facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
+  identities: readonly Omit<
+    ConsumerEvidence,
+    "at_start" | "at_window_open" | "at_end" | "consumes"
+  >[];
   /** Versions, limits and algorithm are the same in all of them. */
   versions: Partial<MeasuredResult["versions"]>;
   limits?: Limits;

@@ -2,7 +2,7 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { isClientLayer } from "../../contract/layers.js";
-import type { PluginFacts } from "../../contract/plugins.js";
+import type { PluginIdentity } from "../../contract/plugins.js";
 import { roleId } from "../../contract/role.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
 import type { Consumes, Usage } from "../../contract/server-api.js";
@@ -64,7 +64,7 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
  */
 export async function generatorAsConsumer(
   spec: GeneratorRunSpec,
-  plugins: readonly PluginFacts[],
+  plugins: readonly PluginIdentity[],
   readWorkers: () => Promise<WorkerReading[]>,
 ): Promise<Consumers> {
   const workers = await readWorkers();
@@ -76,7 +76,7 @@ export async function generatorAsConsumer(
 
   return definedOnly({
     kind: "generator" as const,
-    facts: [
+    identities: [
       definedOnly({
         id: generatorId(spec.generator),
         run_nonce: spec.run_nonce,

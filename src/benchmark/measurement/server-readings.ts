@@ -84,7 +84,7 @@ export async function identifyServers(
 
   return definedOnly({
     kind: "server" as const,
-    facts: identified.flatMap(({ server, health }) =>
+    identities: identified.flatMap(({ server, health }) =>
       health
         ? definedOnly({
             id: server.id,

@@ -11,7 +11,7 @@ import {
   newLatencies,
 } from "../measurement/histograms.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
-import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "../warmup.js";
+import { sampleWarmup, sleepUnlessEnded, type WarmupSlice, type WarmupTotals } from "../warmup.js";
 import { createArrivals, type ScheduleShare } from "./send-schedule.js";
 import { Ticker } from "./ticker.js";
 
@@ -275,7 +275,7 @@ export class OpenLoop implements LoadLoop {
     atMostS: number,
     onSlice: (slice: WarmupSlice) => void,
     end: AbortSignal,
-  ): Promise<WarmupFacts> {
+  ): Promise<WarmupTotals> {
     const recorder = new OpenLoopRecorder(this.#options.codeText);
     this.#recorder = recorder;
     const began_ms = cheapMonotonicMs();

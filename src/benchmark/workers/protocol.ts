@@ -6,7 +6,7 @@ import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turn-window.js";
-import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type { WarmupSlice, WarmupTotals } from "../warmup.js";
 
 /** The number of a worker among those of all generators, from 0, and how many they are. */
 type WorkerPlace = { index: number; of: number };
@@ -148,7 +148,7 @@ export interface WorkerReading extends LimiterReport {
 
 export type Reply =
   | { reply: "connect" | "stop" }
-  | { reply: "warmUp"; warmup: WarmupFacts }
+  | { reply: "warmUp"; warmup: WarmupTotals }
   | { reply: "measure"; measured: Measured }
   | { reply: "turns"; measured: MeasuredByTurns[] }
   | { reply: "turn"; answers: TurnAnswers }

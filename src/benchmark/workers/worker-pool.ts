@@ -6,7 +6,7 @@ import { BenchError, EXIT, type ExitCode } from "../../kit/errors.js";
 import { rounded, sum } from "../../kit/numbers.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { TurnAnswers, TurnsPlan } from "../turn-window.js";
-import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type { WarmupSlice, WarmupTotals } from "../warmup.js";
 import {
   type Command,
   type EndWarmUp,
@@ -122,7 +122,7 @@ export class WorkerPool {
   async warmUp(
     atMostS: number,
     onSlice: (worker: number, slice: WarmupSlice) => boolean,
-  ): Promise<WarmupFacts> {
+  ): Promise<WarmupTotals> {
     this.#onSlice = onSlice;
     const replies = await this.#all(() => ({ command: "warmUp", atMostS }));
     this.#onSlice = () => false;

@@ -30,7 +30,7 @@ import {
   turnUnlessOverrun,
   type WorkerUsage,
 } from "../turn-window.js";
-import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type { WarmupSlice, WarmupTotals } from "../warmup.js";
 import {
   type Command,
   type EndWarmUp,
@@ -206,7 +206,7 @@ function read(): WorkerReading {
 /** Ends the warm-up that is running. */
 let warmUpEnd = new AbortController();
 
-function warmUp(atMostS: number): Promise<WarmupFacts> {
+function warmUp(atMostS: number): Promise<WarmupTotals> {
   warmUpEnd = new AbortController();
   const onSlice = (slice: WarmupSlice) => post({ reply: "warmUpSlice", slice });
   return only.loop.warmUp(atMostS, onSlice, warmUpEnd.signal);

@@ -1,16 +1,16 @@
 import {
   MACHINE_PROBE_LISTENS,
   type MachineCounters,
-  type MachineFacts,
   type MachineQuestion,
   type MachineReply,
+  type ProbedMachine,
   parseMachineRequest,
 } from "../../contract/machine-probe.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import { runMain } from "../../kit/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
-import { describeMachine, kernelInstance, readNetwork } from "../../machine/facts.js";
+import { describeMachine, kernelInstance, readNetwork } from "../../machine/describe-machine.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { measureLink } from "./link-client.js";
 import { startLinkServer } from "./link-server.js";
@@ -44,7 +44,7 @@ async function replyTo(line: string): Promise<MachineReply> {
 function answerTo(question: MachineQuestion): Promise<unknown> {
   switch (question.ask) {
     case "facts":
-      return factsOfMachine();
+      return probeMachine();
     case "counters":
       return Promise.resolve(countersOfMachine());
     case "link":
@@ -56,7 +56,7 @@ function countersOfMachine(): MachineCounters {
   return definedOnly({ cpu: readHostCpu(), network: readNetwork() });
 }
 
-async function factsOfMachine(): Promise<MachineFacts> {
+async function probeMachine(): Promise<ProbedMachine> {
   const kernel_instance = kernelInstance();
   return definedOnly({ machine: await describeMachine(), kernel_instance });
 }

@@ -100,13 +100,13 @@ function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
 }
 
 /** When and how a window was loaded, as its timeline states it. */
-export type TimelineFacts = { opens_s: number; opened_at: Date; openLoop: boolean };
+export type LoadedWindow = { opens_s: number; opened_at: Date; openLoop: boolean };
 
 export function timelineFrom(
   slices: Slices,
   more: TimelineSlices,
   bySlice: readonly (readonly CountedValues[])[],
-  { opens_s, opened_at, openLoop }: TimelineFacts,
+  { opens_s, opened_at, openLoop }: LoadedWindow,
 ): Timeline {
   const count = slices.allowed.length;
   return definedOnly({

@@ -101,7 +101,7 @@ function withoutScript(evidence: Evidence): RuleFinding | undefined {
   return suspect("the limiter's script is not known: client and script cannot be separated");
 }
 
-/** M12: the configured target was measured, and the facts that a comparison needs are known. */
+/** M12: the configured target was measured, and what a comparison needs is known. */
 export const disclosed: Rule = {
   id: "M12",
   check(evidence) {

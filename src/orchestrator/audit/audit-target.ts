@@ -13,7 +13,7 @@ import {
 import { readOwnThrottling } from "../../machine/own-limits.js";
 import { unsupportedLimits } from "../../targets/resolve.js";
 import { PartFailed, type PartPlace } from "../run/part-supervisor.js";
-import { UnfitAnswer } from "../run/run-store.js";
+import { UnfitAnswer } from "../run/store/run-store.js";
 import { isDefect } from "./audit-counts.js";
 import { AuditedSystem, NotChecked, type SystemSettings } from "./audited-system.js";
 import type { Check, LimitsId } from "./check.js";

@@ -23,8 +23,8 @@ import {
   withParts,
 } from "../run/part-supervisor.js";
 import type { ServerDifference } from "../run/run-settings.js";
-import { type RunStore, storeOf } from "../run/run-store.js";
-import { authorityOf } from "../run/store-authority.js";
+import { type RunStore, storeOf } from "../run/store/run-store.js";
+import { authorityOf } from "../run/store/store-authority.js";
 import { type Burst, crossesEdge, hasAlignedWindows } from "./expected.js";
 
 /** Says that a check cannot decide, because something failed that it does not look at. */

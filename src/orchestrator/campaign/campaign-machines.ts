@@ -1,10 +1,10 @@
-import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
+import type { MachineCounters, ProbedMachine } from "../../contract/machine-probe.js";
 import type { MachineLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
 import { bitRateText } from "../../judge/limit.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
-import { kernelInstance } from "../../machine/facts.js";
+import { kernelInstance } from "../../machine/describe-machine.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import type { Lease } from "../ownership/lease.js";
 import type { SeveralMachines } from "../run/counter-watch.js";
@@ -37,14 +37,14 @@ export class CampaignMachines implements SeveralMachines {
 
   private constructor(
     machines: readonly RuntimeMachine[],
-    facts: Readonly<Record<string, MachineFacts>>,
+    probedMachines: Readonly<Record<string, ProbedMachine>>,
     probes: MachineProbes,
     pairs: readonly LinkEnds[],
     eventLog: EventLog,
   ) {
-    this.described = describedMachines(machines, facts);
+    this.described = describedMachines(machines, probedMachines);
     this.#kernels = new Map(
-      Object.entries(facts).map(([name, machine]) => [name, machine.kernel_instance]),
+      Object.entries(probedMachines).map(([name, machine]) => [name, machine.kernel_instance]),
     );
     this.#probes = probes;
     this.#pairs = pairs;
@@ -73,8 +73,14 @@ export class CampaignMachines implements SeveralMachines {
     if (pairs.length > MOST_LINKS)
       eventLog.warn(`${pairs.length} links between machines: the first ${MOST_LINKS} are measured`);
 
-    const facts = await probes.facts();
-    return new CampaignMachines(machines, facts, probes, pairs.slice(0, MOST_LINKS), eventLog);
+    const probedMachines = await probes.machines();
+    return new CampaignMachines(
+      machines,
+      probedMachines,
+      probes,
+      pairs.slice(0, MOST_LINKS),
+      eventLog,
+    );
   }
 
   /** Measures round trips and bandwidth, just before the first run. */
@@ -107,16 +113,18 @@ export class CampaignMachines implements SeveralMachines {
 
 function describedMachines(
   machines: readonly RuntimeMachine[],
-  facts: Readonly<Record<string, MachineFacts>>,
+  probedMachines: Readonly<Record<string, ProbedMachine>>,
 ): CampaignMachine[] {
   return machines.map((machine) => {
     const { name } = machine;
-    const probed = facts[name];
+    const probed = probedMachines[name];
     if (!probed) return machine;
 
     const kernel = probed.kernel_instance;
     const sharesKernel = (other: RuntimeMachine): boolean =>
-      other.name !== name && kernel !== undefined && facts[other.name]?.kernel_instance === kernel;
+      other.name !== name &&
+      kernel !== undefined &&
+      probedMachines[other.name]?.kernel_instance === kernel;
     const others = machines.filter(sharesKernel).map((other) => other.name);
     return {
       ...machine,
@@ -147,12 +155,12 @@ export function machineConditions(machines: readonly CampaignMachine[]): string[
       `${names} are one computer with one kernel: they share its CPUs and memory, and what lies between them is no real network`,
     );
   }
-  for (const { name, facts } of machines) {
-    if (facts?.governor && facts.governor !== "performance")
-      conditions.push(`the CPU governor of ${name} is ${facts.governor}, not performance`);
+  for (const { name, facts: properties } of machines) {
+    if (properties?.governor && properties.governor !== "performance")
+      conditions.push(`the CPU governor of ${name} is ${properties.governor}, not performance`);
   }
-  for (const { name, facts } of machines) {
-    if (!facts)
+  for (const { name, facts: properties } of machines) {
+    if (!properties)
       conditions.push(
         `the facts and links of ${name} are not known: nothing could be measured there`,
       );

@@ -217,17 +217,18 @@ export class CampaignProgress {
     this.#started_s = nowS();
     const files = runs.map(({ file }) => file);
     this.#timeLeft.start(files, this.#started_s);
-    if (runs.length > 1) this.#eventLog.emit({ event: "round_started", ...this.#roundFacts(runs) });
+    if (runs.length > 1)
+      this.#eventLog.emit({ event: "round_started", ...this.#roundMembers(runs) });
     for (const planned of runs) this.#started(planned);
   }
 
   ended(runs: readonly PlannedRun[]): void {
     if (runs.length === 1) return;
     const took_s = rounded(nowS() - this.#started_s, 3);
-    this.#eventLog.emit({ event: "round_finished", ...this.#roundFacts(runs), took_s });
+    this.#eventLog.emit({ event: "round_finished", ...this.#roundMembers(runs), took_s });
   }
 
-  #roundFacts(runs: readonly PlannedRun[]) {
+  #roundMembers(runs: readonly PlannedRun[]) {
     const round = runs[0]?.round ?? 1;
     const numbers = runs.map((run) => this.#place(run).number);
     return {

@@ -22,9 +22,9 @@ import { selectConfigurations } from "../plan/make-plan.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
-import { discoverStore } from "../run/discover-store.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import { authorityOf } from "../run/store-authority.js";
+import { discoverStore } from "../run/store/discover-store.js";
+import { authorityOf } from "../run/store/store-authority.js";
 import type { EventLog } from "../ui/event-log.js";
 import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";
@@ -197,8 +197,8 @@ async function newManifest(
     packageFolder,
     machines?.described,
   );
-  if (plugins.length > 0) manifest.plugins = plugins.map(({ facts }) => facts);
-  if (versions) manifest.versions = [...versions.facts];
+  if (plugins.length > 0) manifest.plugins = plugins.map(({ identity }) => identity);
+  if (versions) manifest.versions = [...versions.installed];
   return manifest;
 }
 
@@ -273,7 +273,7 @@ async function openRunLoop(
     signal,
     request,
     external,
-    plugins: plugins.map(({ facts }) => facts),
+    plugins: plugins.map(({ identity }) => identity),
     completed,
     checksums,
     ...definedOnly({ authority, partFaults, selection, machines: campaign.machines }),

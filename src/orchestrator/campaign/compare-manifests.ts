@@ -5,7 +5,7 @@ import {
   type Machine,
   type Manifest,
 } from "../../contract/manifest.js";
-import type { TraceFacts } from "../../contract/plugins.js";
+import type { TraceSummary } from "../../contract/plugins.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError } from "../../kit/errors.js";
 
@@ -37,7 +37,7 @@ export function differences(before: Manifest, now: Manifest): string[] {
   ];
 }
 
-const traceIn = ({ plugins = [] }: Manifest): TraceFacts | undefined =>
+const traceIn = ({ plugins = [] }: Manifest): TraceSummary | undefined =>
   plugins.find(({ trace }) => trace)?.trace;
 
 /**
@@ -94,7 +94,7 @@ function machinesDifferences(
     const path = `machines.${name}`;
     if (oldMachine?.facts && newMachine?.facts)
       return machineDifferences(path, oldMachine.facts, newMachine.facts);
-    // Without its facts only what the runtime says of a machine can be compared.
+    // Without its properties only what the runtime says of a machine can be compared.
     if (oldMachine && newMachine) return machineDifferences(path, oldMachine, newMachine);
 
     const presence = (machine: CampaignMachine | undefined) => (machine ? "there" : "absent");

@@ -115,10 +115,10 @@ const NOT_CONTACTED =
  * A text that shows one line of a trace and how its fields were read. It names a key, so it is shown
  * and not kept.
  */
-export function traceExampleText({ example, facts }: ReadTrace): string {
+export function traceExampleText({ example, summary }: ReadTrace): string {
   const { line_number, time, time_text, time_utc, keys, key } = example;
   const quote = (text: string) => JSON.stringify(text.slice(0, MAX_FIELD_LENGTH));
-  const requests = `${counted(facts.lines, "request")} of ${counted(facts.keys, "key")} in ${durationText(facts.span_s)}`;
+  const requests = `${counted(summary.lines, "request")} of ${counted(summary.keys, "key")} in ${durationText(summary.span_s)}`;
   return `line ${line_number} of the trace: ${time} ${quote(time_text)} is ${time_utc}, ${keys.join(" or ")} ${quote(key)} is the key; ${requests}`;
 }
 

@@ -13,8 +13,8 @@ import { type StoreFindings, storeLayerConfigurations } from "../plan/store-laye
 import type { Request } from "../request/request.js";
 import { executeRun } from "../run/execute-run.js";
 import type { ExternalStore } from "../run/run-settings.js";
-import type { StoreAuthority } from "../run/store-authority.js";
-import { findingsOf } from "../run/store-findings.js";
+import type { StoreAuthority } from "../run/store/store-authority.js";
+import { findingsOf } from "../run/store/store-findings.js";
 import type { EventLog } from "../ui/event-log.js";
 import {
   atRate,
@@ -32,7 +32,7 @@ import {
 } from "./generator-trials.js";
 import { withSources } from "./used-plugins.js";
 
-/** The facts on the place where a campaign measures, which are known before it has a plan. */
+/** What is known of the place where a campaign measures, before it has a plan. */
 export interface CampaignPlace {
   planContext: PlanContext;
   external: ExternalStore | undefined;

@@ -61,8 +61,8 @@ async function openRuntime(
 /** @throws environmentError for a program without the requested version. M19 checks stores once more. */
 function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): void {
   for (const source of programs) {
-    const facts = runtime.program(source.id);
-    if (typeof facts !== "string") requireVersion(source, facts);
+    const foundProgram = runtime.program(source.id);
+    if (typeof foundProgram !== "string") requireVersion(source, foundProgram);
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration, roundOf } from "../../contract/plan.js";
-import type { PluginFacts } from "../../contract/plugins.js";
+import type { PluginIdentity } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
 import type { TurnLengths } from "../../contract/turns.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -11,17 +11,17 @@ import { abortable } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
 import { moduleFiles } from "../plan/module-files.js";
 import type { Request } from "../request/request.js";
-import { executeRound, type RoundEnd, type RoundMember } from "../run/execute-round.js";
 import {
   executeRun,
   type MachinesOfRun,
   type RawRun,
   type RunListener,
 } from "../run/execute-run.js";
-import { executeProgramRun } from "../run/program-run.js";
+import { executeLoadProgramRun } from "../run/load-programs/execute-load-program-run.js";
 import { measuredDocument, printedDocument, type RunIdentity } from "../run/result-documents.js";
+import { executeRound, type RoundEnd, type RoundMember } from "../run/rounds/execute-round.js";
 import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
-import type { StoreAuthority } from "../run/store-authority.js";
+import type { StoreAuthority } from "../run/store/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./campaign-machines.js";
 import type { CampaignProgress } from "./campaign-progress.js";
@@ -46,7 +46,7 @@ export interface RunMakerOptions {
   request: Request;
   external: ExternalStore | undefined;
   /** The plugins with which the campaign started. */
-  plugins?: readonly PluginFacts[];
+  plugins?: readonly PluginIdentity[];
   machines?: CampaignMachines;
   partFaults?: PartFaults;
   authority?: StoreAuthority;
@@ -86,7 +86,7 @@ export class RunMaker {
     if (isProgramLayer(layer) || target.program !== undefined) {
       const printed = await abortable(
         signal,
-        executeProgramRun(settings, runtime, lease, listener),
+        executeLoadProgramRun(settings, runtime, lease, listener),
       );
       return printedDocument(identity, { ...printed, ...this.#linksOf(printed) });
     }

@@ -35,8 +35,8 @@ export function availability(
   if (module !== undefined) return module;
   if (isStore(id) && findStore(plainId(id)).program === undefined) return true;
   if (!external || !isStore(id)) {
-    const facts = runtime.program(id);
-    return typeof facts === "string" ? facts : true;
+    const foundProgram = runtime.program(id);
+    return typeof foundProgram === "string" ? foundProgram : true;
   }
   const { version } = parseStoreText(id);
   if (version && !isRequestedVersion(version, external.version))

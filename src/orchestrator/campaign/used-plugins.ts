@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Plan } from "../../contract/plan.js";
-import type { PluginFacts, TraceFacts } from "../../contract/plugins.js";
+import type { PluginIdentity, TraceSummary } from "../../contract/plugins.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { usageError } from "../../kit/errors.js";
 import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
@@ -31,7 +31,7 @@ function pluginOf(trace: ReadTrace): LoadedPlugin {
     displayName: TRACE_FILE,
     entry: "",
     isSingleFile: true,
-    facts: { name: TRACE_FILE, sha256, trace: trace.facts },
+    identity: { name: TRACE_FILE, sha256, trace: trace.summary },
     members: { traffic: [{ ...traceProfile(trace) }] },
   };
 }
@@ -77,7 +77,7 @@ export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan 
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
+function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceSummary): string {
   const { top_1, top_10, top_100 } = top_shares;
   const shares = `${percent(top_1)}, ${percent(top_10)} and ${percent(top_100)}`;
   return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${shares} of them`;
@@ -87,8 +87,8 @@ function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): s
  * Lines on the share of a trace that is expected to be limited, one for each algorithm, limits and
  * rate of a plan.
  */
-function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
-  if (!facts.trace) return [];
+function expectedOf({ identity, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
+  if (!identity.trace) return [];
   const { trace } = traffic[0] as unknown as TrafficProfile;
   // A prediction takes a while, so it is made once for each case.
   const cases = new Map<string, () => string>();
@@ -116,7 +116,7 @@ function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Pl
   return [...cases.values()].map((lineOf) => lineOf());
 }
 
-function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {
+function sourceOf({ identity: { name, sha256, version, trace }, members }: LoadedPlugin): string {
   if (trace) return traceSource(trace);
   const contents = MEMBERS.flatMap((kind) => {
     const ids = (members[kind] ?? []).map(({ id }) => String(id));
@@ -127,10 +127,10 @@ function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPl
 }
 
 /** @throws PartFailed where a plugin has changed since the campaign started */
-export function checkPlugins(expected: readonly PluginFacts[], result: MeasuredResult): void {
+export function checkPlugins(expected: readonly PluginIdentity[], result: MeasuredResult): void {
   const loaded = [...result.consumers, { id: GENERATOR, plugins: result.plugins }];
-  for (const { id, plugins: facts = [] } of loaded) {
-    const changed = expected.find(({ sha256 }, index) => facts[index]?.sha256 !== sha256);
+  for (const { id, plugins: identities = [] } of loaded) {
+    const changed = expected.find(({ sha256 }, index) => identities[index]?.sha256 !== sha256);
     if (changed)
       throw new PartFailed(id, `the plugin ${changed.name} has changed since the campaign started`);
   }

@@ -10,7 +10,7 @@ import type { Discovery } from "../../contract/store.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
-import { describeMachine } from "../../machine/facts.js";
+import { describeMachine } from "../../machine/describe-machine.js";
 import { readOwnLimits } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { clients } from "../../targets/clients/index.js";
@@ -25,7 +25,7 @@ import { conditionsOf, gitRevision, harnessVersion, tightLimits } from "../host/
 import { moduleHashes } from "../plan/module-files.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
-import { runtimeFacts } from "../run/result-documents.js";
+import { runtimeRecordOf } from "../run/result-documents.js";
 import { cpusOf, machineConditions } from "./campaign-machines.js";
 import { requireComparable } from "./compare-manifests.js";
 import { campaignReadme } from "./readme.js";
@@ -67,7 +67,7 @@ export async function startManifest(
     ...definedOnly({ libraries: runtime.images ? undefined : libraryVersions(plan) }),
     machine,
     ...definedOnly({ machines }),
-    runtime: runtimeFacts(runtime, request.caps, usesEmbedded),
+    runtime: runtimeRecordOf(runtime, request.caps, usesEmbedded),
     ...definedOnly({
       engine: runtime.engine,
       images: runtime.images && { ...runtime.images },
@@ -121,9 +121,9 @@ function programsOf(
       programs[id] = { path: "already running", version: external.version, embedded: false };
       continue;
     }
-    const facts = runtime.program(id);
-    if (typeof facts === "string") continue;
-    const { path, version, embedded } = facts;
+    const foundProgram = runtime.program(id);
+    if (typeof foundProgram === "string") continue;
+    const { path, version, embedded } = foundProgram;
     programs[id] = { path, version, embedded };
   }
   return programs;

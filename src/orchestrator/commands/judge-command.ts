@@ -62,9 +62,9 @@ const lineSchema = z.union([
   z.strictObject({ file: z.string(), place: z.string().nullable(), result: resultSchema }),
 ]);
 
-type CampaignFacts = Pick<JudgedCampaign, "archive" | "sha256" | "folder">;
+type CampaignIdentity = Pick<JudgedCampaign, "archive" | "sha256" | "folder">;
 
-interface CampaignResults extends CampaignFacts {
+interface CampaignResults extends CampaignIdentity {
   results: StoredResult[];
 }
 

@@ -26,7 +26,7 @@ export interface TraceExample extends FieldChoice {
   names_zone: boolean;
 }
 
-/** A trace, and the facts on its file that a plan shows. */
+/** A trace, with what a plan shows of its file. */
 export interface ReadTrace extends Trace {
   left_out: number;
   /** Bytes of zeros before lines. A log has them that was truncated while a program wrote it. */
@@ -319,7 +319,7 @@ function traceIn(parts: Iterable<Buffer>, keys: readonly string[], offsetAt?: Of
 
   const { rows, numbering, cost, leftOut } = requests;
   const columns = sortedColumns(rows, requests.isSorted);
-  const facts = {
+  const summary = {
     sha256: hash.digest("hex"),
     lines: rows.count,
     keys: numbering.count,
@@ -328,7 +328,7 @@ function traceIn(parts: Iterable<Buffer>, keys: readonly string[], offsetAt?: Of
     top_shares: topShares(countsOf(columns.keys, numbering.count), rows.count),
   };
   return {
-    facts,
+    summary,
     ...columns,
     left_out: leftOut.count,
     zero_bytes,

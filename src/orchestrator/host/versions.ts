@@ -7,10 +7,10 @@ import { z } from "zod";
 import { canonicalJson } from "../../contract/configuration.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import {
+  type InstalledVersion,
+  installedVersionSchema,
   LOADER,
   type PackageVersion,
-  type VersionFacts,
-  versionFactsSchema,
   versionFolderName,
   versionsFolder,
 } from "../../contract/library-versions.js";
@@ -80,7 +80,7 @@ export async function ensureVersions(
 ): Promise<InstalledVersions | undefined> {
   if (requested.length === 0) return undefined;
   const cache = versionsFolder(process.env);
-  const facts: VersionFacts[] = [];
+  const versions: InstalledVersion[] = [];
   for (const version of requested) {
     let installed = await readInstalled(version, cache);
     if (!installed) {
@@ -90,25 +90,26 @@ export async function ensureVersions(
     }
     if (!installed)
       throw new Error(`${version.name} ${version.version} disappeared after its installation`);
-    facts.push(installed);
+    versions.push(installed);
   }
-  return { folder: cache, facts };
+  return { folder: cache, installed: versions };
 }
 
-/** The file with the facts of a version, which is written last into its folder. */
-const FACTS_FILE = "installed.json";
+/** The file that identifies a version, which is written last into its folder. */
+const INSTALLED_FILE = "installed.json";
 
-/** The facts in a version's folder; undefined without one. @throws environmentError for damage */
+/** The version that is installed in its folder; undefined without one. @throws environmentError for damage */
 async function readInstalled(
   requested: PackageVersion,
   cache: string,
-): Promise<VersionFacts | undefined> {
+): Promise<InstalledVersion | undefined> {
   const folder = join(cache, versionFolderName(requested));
   try {
-    const facts = versionFactsSchema.parse(
-      JSON.parse(await readFile(join(folder, FACTS_FILE), "utf8")),
+    const installed = installedVersionSchema.parse(
+      JSON.parse(await readFile(join(folder, INSTALLED_FILE), "utf8")),
     );
-    if (facts.name === requested.name && facts.version === requested.version) return facts;
+    if (installed.name === requested.name && installed.version === requested.version)
+      return installed;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT" && !existsSync(folder)) return undefined;
   }
@@ -171,8 +172,8 @@ async function install(
     await writeFile(join(temporary, LOADER.file), LOADER.text);
     await npmInstall(requested, temporary, options);
     await writeFile(
-      join(temporary, FACTS_FILE),
-      JSON.stringify(await factsOf(requested, temporary)),
+      join(temporary, INSTALLED_FILE),
+      JSON.stringify(await installedVersionIn(requested, temporary)),
     );
     // This file names the registry, which may be private.
     await rm(join(temporary, INSTALLED_TREE), { force: true });
@@ -277,7 +278,10 @@ function installedTreeIn(text: string): z.infer<typeof installedTreeSchema> {
   }
 }
 
-async function factsOf(requested: PackageVersion, folder: string): Promise<VersionFacts> {
+async function installedVersionIn(
+  requested: PackageVersion,
+  folder: string,
+): Promise<InstalledVersion> {
   const { packages } = installedTreeIn(await readFile(join(folder, INSTALLED_TREE), "utf8"));
   const installed = packages[`node_modules/${requested.name}`];
   if (installed?.version !== requested.version) {
@@ -285,14 +289,14 @@ async function factsOf(requested: PackageVersion, folder: string): Promise<Versi
       `npm installed ${requested.name} ${installed?.version ?? "not at all"} instead of ${requested.version}`,
     );
   }
-  const packageFacts = Object.entries(packages).map(
+  const packageEntries = Object.entries(packages).map(
     ([path, { version, integrity }]) =>
       [path.replace(/^node_modules\//, ""), { version, integrity }] as const,
   );
   return {
     name: requested.name,
     version: requested.version,
-    sha256: hash("sha256", canonicalJson(Object.fromEntries(packageFacts))),
-    packages: Object.fromEntries(packageFacts.map(([path, { version }]) => [path, version])),
+    sha256: hash("sha256", canonicalJson(Object.fromEntries(packageEntries))),
+    packages: Object.fromEntries(packageEntries.map(([path, { version }]) => [path, version])),
   };
 }

@@ -7,7 +7,7 @@ import { runtimeAccessSchema } from "../../contract/machines.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { userFolder } from "../../kit/user-folder.js";
-import { kernelInstance } from "../../machine/facts.js";
+import { kernelInstance } from "../../machine/describe-machine.js";
 import { endProcess, identityOf, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";

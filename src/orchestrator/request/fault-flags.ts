@@ -1,4 +1,8 @@
-import { type FaultAction, factsOfAction, faultActionIds } from "../../contract/fault-actions.js";
+import {
+  type FaultAction,
+  faultActionIds,
+  propertiesOfAction,
+} from "../../contract/fault-actions.js";
 import { type Fault, faultKind, faultSchema } from "../../contract/fault-schemas.js";
 import { FAULT_SEPARATOR } from "../../contract/fault-text.js";
 import {
@@ -42,7 +46,7 @@ function lengthOf(
   length: string | undefined,
 ): number | undefined {
   if (length === undefined) return undefined;
-  if (factsOfAction(action).length_s === undefined)
+  if (propertiesOfAction(action).length_s === undefined)
     throw usageError(`${source} ${text}: ${action} has no length: leave out +${length}s`);
   if (Number(length) > 0) return Number(length);
   throw usageError(`${source} ${text}: give a length above 0 s`);
@@ -67,7 +71,7 @@ function faultOf(source: string, text: string): RequestedFault {
     length_s: lengthOf(source, text, action, length) ?? defaultLengthS(identity),
   });
 
-  const { kinds } = factsOfAction(action);
+  const { kinds } = propertiesOfAction(action);
   if (!faultSchema.safeParse(fault).success || !kinds.includes(faultKind(fault)))
     throw usageError(
       `${source} ${shown}: ${action} is done to ${kinds.join(" or ")}, or to one of them, e.g. ${kinds[0]}-1`,

@@ -51,13 +51,13 @@ function harnessCpuUs(): number {
 const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
   within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 
-type Traffic = NonNullable<PartCounters["network"]>;
+type NetworkBytes = NonNullable<PartCounters["network"]>;
 
 /**
- * The traffic between two readings. A counter that began anew, or whose link is just being replaced,
+ * The bytes of a network between two readings. A counter that began anew, or whose link is just being replaced,
  * shows less than before, which counts as 0.
  */
-const trafficSince = (from: Traffic, to: Traffic): Traffic => ({
+const networkBytesSince = (from: NetworkBytes, to: NetworkBytes): NetworkBytes => ({
   received_bytes: Math.max(0, to.received_bytes - from.received_bytes),
   sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
 });
@@ -68,9 +68,12 @@ const THROTTLING = ["periods", "throttled_periods", "throttled_us"] as const;
 const throttlingSince = (from: Throttling | undefined, to: Throttling): Throttling =>
   grown(THROTTLING, from ?? {}, to);
 
-function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
+function throttlingAndNetworkBetween(
+  from: Reading,
+  to: Reading,
+): Pick<RoleResources, "throttling" | "network"> {
   const throttling = to.throttling && throttlingSince(from.throttling, to.throttling);
-  const network = from.network && to.network && trafficSince(from.network, to.network);
+  const network = from.network && to.network && networkBytesSince(from.network, to.network);
   return definedOnly({ throttling, network });
 }
 
@@ -91,7 +94,7 @@ function sampleOf(
   const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
   const idle_us = (idle_us_per_s * (1 - loaded) * elapsed_us) / 1e6;
   const used_us = Math.max(0, reading.cpu_us - before.cpu_us - idle_us);
-  const { throttling, network } = trafficBetween(before, reading);
+  const { throttling, network } = throttlingAndNetworkBetween(before, reading);
   return {
     t_s: rounded((loaded * (reading.at_ms - first.at_ms)) / 1000, 3),
     cpu_percent: rounded((100 * used_us) / (loaded * elapsed_us), 1),
@@ -248,7 +251,7 @@ export class CounterWatch {
       resident_bytes_at_window_open: first.resident_bytes,
       resident_bytes_at_end: last.resident_bytes,
       ...definedOnly({ caps }),
-      ...trafficBetween(first, last),
+      ...throttlingAndNetworkBetween(first, last),
       samples: readings
         .slice(1)
         .map((reading, index) => sampleOf(first, readings[index] ?? first, reading, share)),
@@ -314,7 +317,7 @@ export class CounterWatch {
       const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
       const load = hostLoadOf(opening.cpu, closing.cpu, ours_us + harness_us, loaded_s);
       const network =
-        opening.network && closing.network && trafficSince(opening.network, closing.network);
+        opening.network && closing.network && networkBytesSince(opening.network, closing.network);
       if (load) loads[name] = { ...load, ...definedOnly({ network }) };
     }
     return loads;

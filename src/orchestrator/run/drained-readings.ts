@@ -4,7 +4,7 @@ import { failure } from "../../runtimes/deferred.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 import type { CounterWatch } from "./counter-watch.js";
 import { PartFailed } from "./part-supervisor.js";
-import type { RunStore } from "./run-store.js";
+import type { RunStore } from "./store/run-store.js";
 
 /** The time for a reading, during which no target has load. */
 const READ_WITHIN_MS = 10_000;

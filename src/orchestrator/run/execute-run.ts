@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
 import { AUTO_WARMUP } from "../../contract/configuration.js";
 import type { Phase } from "../../contract/events.js";
-import { factsOfAction } from "../../contract/fault-actions.js";
+import { propertiesOfAction } from "../../contract/fault-actions.js";
 import type { Fault, FaultRecord } from "../../contract/fault-schemas.js";
 import type { GeneratorOutput } from "../../contract/generator-output.js";
 import type { MeasuredResult } from "../../contract/result.js";
@@ -30,8 +30,8 @@ import { readAdmissions } from "./read-admissions.js";
 import { Generators, type Second } from "./run-generators.js";
 import type { RequestedRun, RunSettings } from "./run-settings.js";
 import { keyPrefixOf } from "./run-specs.js";
-import { type RunStore, type StoreSide, storeOf } from "./run-store.js";
-import { withoutSharedCounts } from "./shared-store.js";
+import { withoutSharedCounts } from "./store/shared-store.js";
+import { type RunStore, type StoreSide, storeOf } from "./store/run-store.js";
 
 export interface RunListener {
   phase(phase: Phase): void;
@@ -166,9 +166,8 @@ async function openRun(
 /** Starts the load of a run that has its own generators. */
 async function startGenerators(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
-  const { warmupS } = settings;
-  const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
-  const generators = new Generators(await supervisor.start("generator"), warmup_s);
+  const longestWarmupS = settings.warmupS === "auto" ? AUTO_WARMUP.max_s : settings.warmupS;
+  const generators = new Generators(await supervisor.start("generator"), longestWarmupS);
   const roles = [...store.nodes, ...servers, ...generators.roles];
   const watch = new CounterWatch(roles, undefined, machines);
   const readings = new DrainedReadings(generators.parts, store, watch, () =>
@@ -286,7 +285,7 @@ const unlessEmpty = <Members extends object>(members: Members): Members | undefi
 
 /** Whether the counts that a store holds for keys mean nothing after a fault. */
 function losesCounts({ action }: Fault): boolean {
-  const { effects } = factsOfAction(action);
+  const { effects } = propertiesOfAction(action);
   return effects.includes("forgets") || effects.includes("cuts");
 }
 

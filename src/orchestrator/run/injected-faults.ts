@@ -10,7 +10,7 @@ import { rounded } from "../../kit/numbers.js";
 import { failure } from "../../runtimes/deferred.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { PartFailed, type RunningRole } from "./part-supervisor.js";
-import type { RunStore } from "./run-store.js";
+import type { RunStore } from "./store/run-store.js";
 
 interface FaultTargets {
   roles: readonly RunningRole[];

@@ -26,7 +26,7 @@ import {
   RunSpecs,
   serviceSettings,
 } from "./run-specs.js";
-import type { StoreAuthority } from "./store-authority.js";
+import type { StoreAuthority } from "./store/store-authority.js";
 
 export interface Role {
   id: string;

@@ -4,10 +4,10 @@ import {
   MACHINE_PROBE_LISTENS,
   type MachineAnswer,
   type MachineCounters,
-  type MachineFacts,
   type MachineQuestion,
   machineAnswerSchemas,
   machineRequestLine,
+  type ProbedMachine,
   parseMachineReply,
 } from "../../contract/machine-probe.js";
 import type { MachineLink, PlacedKind } from "../../contract/machines.js";
@@ -120,7 +120,7 @@ export class MachineProbes {
     return probes;
   }
 
-  facts(): Promise<Record<string, MachineFacts>> {
+  machines(): Promise<Record<string, ProbedMachine>> {
     return this.#askAll({ ask: "facts" });
   }
 

@@ -3,7 +3,7 @@ import { NO_DIAGNOSIS } from "../../contract/diagnosis.js";
 import type { OutcomeStatus } from "../../contract/judgement.js";
 import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
-import type { PluginFacts } from "../../contract/plugins.js";
+import type { PluginIdentity } from "../../contract/plugins.js";
 import {
   type FailedResult,
   hasFigures,
@@ -18,7 +18,7 @@ import {
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { RoleResources } from "../../contract/role-resources.js";
 import type { ServiceEvidence } from "../../contract/service.js";
-import type { ModuleFacts } from "../../contract/store.js";
+import type { ModuleIdentity } from "../../contract/store.js";
 import { storeProgram } from "../../contract/target.js";
 import { invalid, wasEnded } from "../../judge/evidence.js";
 import { judged } from "../../judge/judged.js";
@@ -30,7 +30,7 @@ import { rounded, sum } from "../../kit/numbers.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { RawRun } from "./execute-run.js";
-import type { RawPrintedRun } from "./program-load.js";
+import type { RawPrintedRun } from "./load-programs/program-load.js";
 import { faultFiguresOf } from "./run-fault-figures.js";
 
 type Planned = Plan["configurations"][number];
@@ -42,12 +42,12 @@ export interface RunIdentity {
   runtime: Runtime;
   caps: KindCaps;
   /** The plugins with which the campaign started. */
-  plugins?: readonly PluginFacts[];
+  plugins?: readonly PluginIdentity[];
   /** Whether the run has instruments, so that it never counts. */
   diagnose?: true | undefined;
 }
 
-export function runtimeFacts(
+export function runtimeRecordOf(
   runtime: Runtime,
   caps: KindCaps,
   embeddedStore: boolean,
@@ -69,7 +69,7 @@ function identityOf(identity: RunIdentity) {
     configuration: planned.configuration,
     configuration_hash: planned.hash,
     load_text: planned.load_text,
-    runtime: runtimeFacts(runtime, caps, hasEmbeddedStore(identity)),
+    runtime: runtimeRecordOf(runtime, caps, hasEmbeddedStore(identity)),
     ...definedOnly({
       plugins: plugins.length > 0 ? [...plugins] : undefined,
       diagnosis: diagnose ? NO_DIAGNOSIS : undefined,
@@ -155,14 +155,14 @@ function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
  * A module's version with the hash of its file, because builds of one version differ and a comparison
  * must tell them apart.
  */
-function moduleVersion({ version, sha256 }: ModuleFacts): string {
+function moduleVersion({ version, sha256 }: ModuleIdentity): string {
   const text = version || "unknown";
   return sha256 ? `${text} (sha256 ${sha256.slice(0, 12)}…)` : text;
 }
 
 function startedVersionOf(runtime: Runtime, id: string): string {
-  const facts = runtime.program(id);
-  return typeof facts === "object" ? facts.version : "";
+  const foundProgram = runtime.program(id);
+  return typeof foundProgram === "object" ? foundProgram.version : "";
 }
 
 export function measuredDocument(
@@ -228,8 +228,8 @@ export function printedDocument(
 ): PrintedResult {
   const { configuration } = identity.planned;
   const { runtime } = identity;
-  const facts = runtime.program(program.id);
-  const version = typeof facts === "string" ? "unknown" : facts.version;
+  const foundProgram = runtime.program(program.id);
+  const version = typeof foundProgram === "string" ? "unknown" : foundProgram.version;
   const startedVersion = startedVersionOf(runtime, storeProgram(configuration.target));
   const storeVersion =
     raw.store.nodes[0]?.at_end.version || (startedVersion === "unknown" ? "" : startedVersion);

@@ -1,4 +1,4 @@
-import { factsOfAction } from "../../contract/fault-actions.js";
+import { propertiesOfAction } from "../../contract/fault-actions.js";
 import type { FaultRecord } from "../../contract/fault-schemas.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
@@ -62,7 +62,7 @@ function predictedAdmissions(
     const admitted = (lost: { lost_s?: number }) =>
       predictAdmitted(profile, limits, until, { from_s, ...lost }, target.algorithm);
     const counters_kept = admitted({});
-    if (!factsOfAction(action).effects.includes("forgets")) return { counters_kept };
+    if (!propertiesOfAction(action).effects.includes("forgets")) return { counters_kept };
     // A fault that was injected a hair before its slice takes nothing that the slice does not
     // count.
     const lost_s = Math.max(from_s, opens_s + injected.from_s);

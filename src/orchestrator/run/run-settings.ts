@@ -2,7 +2,7 @@ import type { Configuration, KindCaps, Warmup } from "../../contract/configurati
 import type { ServerSpec } from "../../contract/run-spec.js";
 import type { Discovery } from "../../contract/store.js";
 import type { PartFaults } from "../../runtimes/runtime-types.js";
-import type { StoreAuthority } from "./store-authority.js";
+import type { StoreAuthority } from "./store/store-authority.js";
 
 /** A store that the user already runs, with the variables that give programs access to it. */
 export interface ExternalStore extends Discovery {

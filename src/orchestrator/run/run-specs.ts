@@ -10,7 +10,7 @@ import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore } from "../../targets/resolve.js";
 import { workersOf } from "../plan/role-counts.js";
 import type { RunSettings } from "./run-settings.js";
-import type { StoreAuthority } from "./store-authority.js";
+import type { StoreAuthority } from "./store/store-authority.js";
 
 export const PROBE = "probe";
 export const SERVICE = roleId("service", 1);

@@ -4,7 +4,7 @@ import type Docker from "dockerode";
 import { within } from "../../kit/deadline.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
-import type { EngineFacts, ImageFacts } from "../runtime-types.js";
+import type { EngineProperties, ImageIdentity } from "../runtime-types.js";
 
 const FIRST_ANSWER_WITHIN_MS = 5_000;
 
@@ -174,7 +174,7 @@ function unavailableReason(error: unknown, name: string): string {
   return `${name} does not answer: ${messageOf(cause)}`;
 }
 
-export async function engineFacts(docker: Docker, name: string): Promise<EngineFacts> {
+export async function describeEngine(docker: Docker, name: string): Promise<EngineProperties> {
   const [version, info] = await Promise.all([docker.version(), docker.info()]);
   return {
     name,
@@ -188,12 +188,12 @@ export async function engineFacts(docker: Docker, name: string): Promise<EngineF
   };
 }
 
-/** The facts of an image; undefined where the engine does not have it. */
-export async function imageFacts(
+/** The identity of an image; undefined where the engine does not have it. */
+export async function findImage(
   docker: Docker,
   name: string,
   preferred?: string | null,
-): Promise<ImageFacts | undefined> {
+): Promise<ImageIdentity | undefined> {
   try {
     const { Id, RepoDigests } = await docker.getImage(name).inspect();
     const digests = (RepoDigests ?? []).flatMap((reference) => reference.split("@")[1] ?? []);

@@ -8,8 +8,8 @@ import { BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import { helperRole, ownPart, programEnvironment } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import {
-  type EngineFacts,
-  type ImageFacts,
+  type EngineProperties,
+  type ImageIdentity,
   type Part,
   type PartAllocation,
   type PartFault,
@@ -58,7 +58,7 @@ export interface HostOptions {
   name: string;
   labels: Readonly<Record<string, string>>;
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
-  imageOf(program: string): { image: ImageFacts; holder: ImageHolder } | undefined;
+  imageOf(program: string): { image: ImageIdentity; holder: ImageHolder } | undefined;
   commandOf(program: string): string;
   onSetupStep(text: string): void;
   signal: AbortSignal;
@@ -75,11 +75,11 @@ export class ContainerHost implements PartEngine, ImageHolder {
   readonly connection: EngineAccess["connection"];
   readonly docker: Docker;
   readonly name: string;
-  readonly facts: EngineFacts;
+  readonly engine: EngineProperties;
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
   readonly #options: HostOptions;
-  readonly #images = new Map<string, Promise<ImageFacts>>();
+  readonly #images = new Map<string, Promise<ImageIdentity>>();
   /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();
   /** Containers that could not be removed because the engine did not answer. */
@@ -88,7 +88,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
 
   constructor(
     access: EngineAccess,
-    facts: EngineFacts,
+    engine: EngineProperties,
     spec: DockerHost | undefined,
     networkOf: (host: ContainerHost) => PartNetwork,
     options: HostOptions,
@@ -97,7 +97,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
     this.connection = access.connection;
     this.docker = access.connection.docker;
     this.name = access.connection.name;
-    this.facts = facts;
+    this.engine = engine;
     this.spec = spec;
     this.#options = options;
     this.network = networkOf(this);
@@ -110,7 +110,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
 
   get runtimeMachine(): RuntimeMachine | undefined {
     if (!this.spec) return undefined;
-    const { operating_system, kernel, cpus, memory_bytes, name, version } = this.facts;
+    const { operating_system, kernel, cpus, memory_bytes, name, version } = this.engine;
     const engine = `${name} ${version}`;
     return { name: this.spec.name, operating_system, kernel, cpus, memory_bytes, engine };
   }
@@ -133,7 +133,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
    * The image of a program as this engine has it, copied where it is missing; undefined where there
    * is none.
    */
-  imageOf(program: string): Promise<ImageFacts> | undefined {
+  imageOf(program: string): Promise<ImageIdentity> | undefined {
     const source = this.#options.imageOf(program);
     if (!source) return undefined;
 
@@ -146,7 +146,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return image;
   }
 
-  async #imageFrom({ image, holder }: { image: ImageFacts; holder: ImageHolder }) {
+  async #imageFrom({ image, holder }: { image: ImageIdentity; holder: ImageHolder }) {
     if (holder.docker === this.docker) return image;
     const [copy] = await copyImages(holder, this, [image], this.#options);
     return copy ?? image;
@@ -242,12 +242,12 @@ export class ContainerHost implements PartEngine, ImageHolder {
 
   /** The part with caps that this engine's machine has. */
   #fitting(part: Part): Part {
-    return part.caps ? { ...part, caps: podCaps(part.caps, this.facts.cpus) } : part;
+    return part.caps ? { ...part, caps: podCaps(part.caps, this.engine.cpus) } : part;
   }
 
   async #create(
     part: Part,
-    image: ImageFacts,
+    image: ImageIdentity,
     place: NetworkPlace,
     commandOf: Command,
     ulimits: typeof ULIMITS,

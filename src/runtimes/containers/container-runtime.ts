@@ -4,17 +4,17 @@ import { environmentError } from "../../kit/errors.js";
 import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import type {
   Caps,
-  EngineFacts,
-  ImageFacts,
+  EngineProperties,
+  FoundProgram,
+  ImageIdentity,
   Part,
   PartFaults,
-  ProgramFacts,
   ProgramSource,
   RunningPart,
   Runtime,
   RuntimeOptions,
 } from "../runtime-types.js";
-import { engineFacts } from "./container-engine.js";
+import { describeEngine } from "./container-engine.js";
 import { ContainerHost, type HostOptions } from "./container-host.js";
 import { podCaps } from "./container-options.js";
 import { deriveImages, pathsInImage } from "./derived-images.js";
@@ -187,18 +187,18 @@ export class ContainerRuntime implements Runtime {
   readonly capsApplied = true;
   readonly counterSource = "cgroup";
   readonly id: string;
-  readonly images: Record<string, ImageFacts> = {};
+  readonly images: Record<string, ImageIdentity> = {};
   readonly machines?: readonly RuntimeMachine[];
   readonly #hosts: readonly ContainerHost[];
   /** The programs besides those of this project, by id, or why there is no image. */
-  readonly #programs = new Map<string, ProgramFacts | string>();
+  readonly #programs = new Map<string, FoundProgram | string>();
   /** Names of the executables in the images, by program. */
   readonly #commands: Map<string, string>;
   readonly #labels: Readonly<Record<string, string>>;
 
   private constructor(
     { id, engines, network }: ContainerAccess,
-    facts: readonly EngineFacts[],
+    engineProperties: readonly EngineProperties[],
     options: RuntimeOptions,
   ) {
     this.id = id;
@@ -230,20 +230,26 @@ export class ContainerRuntime implements Runtime {
     };
     this.#hosts = engines.map(
       ({ access, spec }, index) =>
-        new ContainerHost(access, facts[index] as EngineFacts, spec, networkOf, shared),
+        new ContainerHost(
+          access,
+          engineProperties[index] as EngineProperties,
+          spec,
+          networkOf,
+          shared,
+        ),
     );
     const machines = this.#hosts.flatMap(({ runtimeMachine }) => runtimeMachine ?? []);
     if (machines.length > 0) this.machines = machines;
   }
 
   static async open(access: ContainerAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
-    const facts = await Promise.all(
+    const engineProperties = await Promise.all(
       access.engines.map(({ access: { connection } }) =>
-        engineFacts(connection.docker, access.engineName),
+        describeEngine(connection.docker, access.engineName),
       ),
     );
     await requireOneArchitecture(access.engines);
-    const runtime = new ContainerRuntime(access, facts, options);
+    const runtime = new ContainerRuntime(access, engineProperties, options);
     try {
       await runtime.#prepare(access, options);
     } catch (error) {
@@ -319,8 +325,8 @@ export class ContainerRuntime implements Runtime {
   }
 
   /** The engine of the first server. */
-  get engine(): EngineFacts {
-    return this.#holderOf("server").facts;
+  get engine(): EngineProperties {
+    return this.#holderOf("server").engine;
   }
 
   get conditions(): readonly string[] {
@@ -329,7 +335,7 @@ export class ContainerRuntime implements Runtime {
     return [...new Set(networks), ...moved, ...this.#hosts.flatMap(({ conditions }) => conditions)];
   }
 
-  program(id: string): ProgramFacts | string {
+  program(id: string): FoundProgram | string {
     return this.#programs.get(id) ?? `this campaign does not use ${id}`;
   }
 
@@ -338,7 +344,7 @@ export class ContainerRuntime implements Runtime {
   }
 
   appliedCaps(caps: Caps): Caps {
-    return podCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
+    return podCaps(caps, Math.min(...this.#hosts.map(({ engine: { cpus } }) => cpus)));
   }
 
   partFaults(): Promise<PartFaults> {
@@ -358,19 +364,24 @@ export class ContainerRuntime implements Runtime {
 
   async #readVersion(program: ProgramSource): Promise<void> {
     const { id, command, withoutVersionFlag } = program;
-    const facts = this.program(id);
-    if (typeof facts === "string") return;
-    if (withoutVersionFlag && facts.image) {
-      facts.version = imageVersion(facts.image);
+    const foundProgram = this.program(id);
+    if (typeof foundProgram === "string") return;
+    if (withoutVersionFlag && foundProgram.image) {
+      foundProgram.version = imageVersion(foundProgram.image);
       return;
     }
     const host = this.#holderOf(id);
     const executable = { ...program, command: this.#commands.get(id) ?? command };
-    facts.version = versionIn(await host.printedBy(id, [executable.command, "--version"]));
+    foundProgram.version = versionIn(await host.printedBy(id, [executable.command, "--version"]));
     await host.stopHelper(id);
-    if (facts.version !== UNKNOWN_VERSION || !facts.image) return;
+    if (foundProgram.version !== UNKNOWN_VERSION || !foundProgram.image) return;
 
-    const availability = await hasProgram(host.docker, facts.image, executable, this.#labels);
+    const availability = await hasProgram(
+      host.docker,
+      foundProgram.image,
+      executable,
+      this.#labels,
+    );
     if (availability !== true) this.#programs.set(id, availability);
   }
 

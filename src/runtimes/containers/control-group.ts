@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type Docker from "dockerode";
 import { fieldsOf, throttlingIn } from "../../kit/control-groups.js";
 import { definedOnly } from "../../kit/defined-only.js";
+import { type NetworkBytes, networkBytesIn } from "../../kit/network-links.js";
 import { sum } from "../../kit/numbers.js";
 import { type RunDelays, readRunDelays } from "../run-delay.js";
 import type { PartCounters } from "../runtime-types.js";
@@ -33,18 +34,12 @@ export function countersOf(stats: Docker.ContainerStats): PartCounters {
 
 const ROOT = "/sys/fs/cgroup";
 
-/** Bytes of all links but loopback, from `/proc/PID/net/dev`. */
-export function networkOf(text: string): { received_bytes: number; sent_bytes: number } {
-  let received_bytes = 0;
-  let sent_bytes = 0;
-  for (const line of text.split("\n").slice(2)) {
-    const [link = "", ...values] = line.trim().split(/[:\s]+/);
-    if (link === "" || link === "lo") continue;
-    received_bytes += Number(values[0]);
-    sent_bytes += Number(values[8]);
-  }
-  return { received_bytes, sent_bytes };
-}
+/**
+ * Adds up the bytes of all links but loopback, which are 0 without such a link.
+ * @param text of `/proc/PID/net/dev`
+ */
+export const partNetworkIn = (text: string): NetworkBytes =>
+  networkBytesIn(text, (link) => link !== "lo") ?? { received_bytes: 0, sent_bytes: 0 };
 
 export interface GroupVersion {
   /**
@@ -111,7 +106,7 @@ export async function controlGroupOf(
     const version = existsSync(join(folders.get("") ?? "", "cpu.stat")) ? unified : separate;
     const read = ({ controller, name }: GroupVersion["files"][number]) =>
       readFile(join(folders.get(controller) ?? "", name), "utf8");
-    const readNetwork = async () => networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8"));
+    const readNetwork = async () => partNetworkIn(await readFile(`/proc/${pid}/net/dev`, "utf8"));
     const group: ControlGroup = {
       async counters() {
         const counters = version.countersIn(await Promise.all(version.files.map(read)));

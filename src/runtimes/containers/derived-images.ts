@@ -6,13 +6,13 @@ import { versionFolderName } from "../../contract/library-versions.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError } from "../../kit/errors.js";
 import type {
-  ImageFacts,
+  ImageIdentity,
   InstalledVersions,
   PartAllocation,
   PluginSource,
   RuntimeOptions,
 } from "../runtime-types.js";
-import { imageFacts } from "./container-engine.js";
+import { findImage } from "./container-engine.js";
 import { type Builder, build, lastLine } from "./image-builds.js";
 
 type DerivedOptions = Pick<
@@ -29,21 +29,21 @@ interface Addition {
 }
 
 /** Below the project's folder, so that a plugin of one file can import the project's packages. */
-const pluginPath = ({ facts }: PluginSource, index: number): string =>
-  `plugins/${index}/${facts.name}`;
+const pluginPath = ({ identity }: PluginSource, index: number): string =>
+  `plugins/${index}/${identity.name}`;
 
 const pluginAdditions = (plugins: readonly PluginSource[] = []): Addition[] =>
   plugins.map((plugin, index) => ({
     path: plugin.path,
     imagePath: pluginPath(plugin, index),
-    what: plugin.facts.name,
-    sha256: plugin.facts.sha256,
+    what: plugin.identity.name,
+    sha256: plugin.identity.sha256,
   }));
 
 function versionAdditions(
-  { folder, facts }: InstalledVersions = { folder: "", facts: [] },
+  { folder, installed }: InstalledVersions = { folder: "", installed: [] },
 ): Addition[] {
-  return facts.map((version) => ({
+  return installed.map((version) => ({
     path: join(folder, versionFolderName(version)),
     imagePath: `versions/${versionFolderName(version)}`,
     what: `${version.name} ${version.version}`,
@@ -68,21 +68,21 @@ export function pathsInImage({
 export async function deriveImages(
   docker: Docker,
   builder: Builder,
-  bases: Readonly<Record<string, ImageFacts>>,
+  bases: Readonly<Record<string, ImageIdentity>>,
   options: DerivedOptions,
-): Promise<Record<string, ImageFacts>> {
+): Promise<Record<string, ImageIdentity>> {
   const versions = versionAdditions(options.versions);
   const additions = [...pluginAdditions(options.plugins), ...versions];
   if (additions.length === 0) return { ...bases };
 
   const suffix = versions.length > 0 ? "versions" : "plugins";
   const bytes = additions.map(({ imagePath, sha256 }) => `${sha256} ${imagePath}`).join("\n");
-  const derived: Record<string, ImageFacts> = {};
+  const derived: Record<string, ImageIdentity> = {};
   for (const [id, base] of Object.entries(bases)) {
     const inputs = hash("sha256", `${base.id}\n${bytes}`).slice(0, 12);
     const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
     derived[id] =
-      (await imageFacts(docker, name)) ??
+      (await findImage(docker, name)) ??
       (await buildDerived(docker, builder, name, base.name, additions, options));
   }
   return derived;
@@ -95,15 +95,15 @@ async function buildDerived(
   base: string,
   additions: readonly Addition[],
   options: DerivedOptions,
-): Promise<ImageFacts> {
+): Promise<ImageIdentity> {
   const what = additions.map((addition) => addition.what).join(", ");
   options.onSetupStep(`building the image ${name} with ${what}`);
   const context = await mkdtemp(join(options.workFolder, "image-"));
   await writeBuildContext(context, base, additions);
   const { failed, all } = await build(builder, ["--tag", name], context, options);
   await rm(context, { recursive: true, force: true });
-  const facts = failed ? undefined : await imageFacts(docker, name);
-  if (facts) return facts;
+  const image = failed ? undefined : await findImage(docker, name);
+  if (image) return image;
   throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
 }
 

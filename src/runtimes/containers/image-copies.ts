@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { environmentError, messageOf } from "../../kit/errors.js";
-import type { ImageFacts, RuntimeOptions } from "../runtime-types.js";
-import { imageFacts } from "./container-engine.js";
+import type { ImageIdentity, RuntimeOptions } from "../runtime-types.js";
+import { findImage } from "./container-engine.js";
 
 type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
 
@@ -23,10 +23,10 @@ const isSame = (first: ImageDetails, second: ImageDetails): boolean =>
     JSON.stringify(first.RootFS.Layers) === JSON.stringify(second.RootFS.Layers));
 
 /** The image on `to` that is the same as that on `from`; undefined where it has none. */
-async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: ImageFacts) {
-  const byId = await imageFacts(to.docker, id);
+async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: ImageIdentity) {
+  const byId = await findImage(to.docker, id);
   if (byId) return { ...byId, name };
-  const byName = await imageFacts(to.docker, name);
+  const byName = await findImage(to.docker, name);
   if (!byName) return undefined;
 
   const [source, candidate] = await Promise.all([
@@ -44,10 +44,10 @@ async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: Image
 export async function copyImages(
   from: ImageHolder,
   to: ImageHolder,
-  images: readonly ImageFacts[],
+  images: readonly ImageIdentity[],
   options: CopyOptions,
-): Promise<ImageFacts[]> {
-  const missing: ImageFacts[] = [];
+): Promise<ImageIdentity[]> {
+  const missing: ImageIdentity[] = [];
   for (const image of images) {
     if (!(await sameImage(from, to, image))) missing.push(image);
   }
@@ -67,14 +67,14 @@ export async function copyImages(
 async function copyMissing(
   from: ImageHolder,
   to: ImageHolder,
-  images: readonly ImageFacts[],
+  images: readonly ImageIdentity[],
   options: CopyOptions,
 ): Promise<void> {
   const names = images.map(({ name }) => name).join(", ");
   options.onSetupStep(`copying ${names} from ${from.name} to ${to.name}`);
   const references = await Promise.all(
     images.map(async ({ id, name }) => {
-      const isTaken = (await imageFacts(to.docker, name)) !== undefined;
+      const isTaken = (await findImage(to.docker, name)) !== undefined;
       return isTaken ? id : name;
     }),
   );
@@ -124,16 +124,16 @@ export async function fetchImages(
 ): Promise<void> {
   const missing: string[] = [];
   for (const name of names) {
-    if (!(await imageFacts(to.docker, name))) missing.push(name);
+    if (!(await findImage(to.docker, name))) missing.push(name);
   }
   if (missing.length === 0) return;
 
   const { Arch } = await to.docker.version();
   for (const source of sources.filter(({ docker }) => docker !== to.docker)) {
-    const held: ImageFacts[] = [];
+    const held: ImageIdentity[] = [];
     for (const name of missing) {
       // A machine that does not answer is no reason to stop, because the image is built or pulled.
-      const image = await imageFacts(source.docker, name).catch(() => undefined);
+      const image = await findImage(source.docker, name).catch(() => undefined);
       if (image && (await detailsOf(source.docker, name)).Architecture === Arch) held.push(image);
     }
     if (held.length === 0) continue;

@@ -1,8 +1,8 @@
 import { basename, isAbsolute } from "node:path";
 import type Docker from "dockerode";
 import { messageOf } from "../../kit/errors.js";
-import type { ImageFacts, ProgramSource, RuntimeOptions } from "../runtime-types.js";
-import { hasEngineStatus, imageFacts } from "./container-engine.js";
+import type { ImageIdentity, ProgramSource, RuntimeOptions } from "../runtime-types.js";
+import { findImage, hasEngineStatus } from "./container-engine.js";
 import { removeContainer } from "./container-part.js";
 import { imageDigests } from "./image-digests.js";
 
@@ -14,7 +14,7 @@ export const noImage = ({ id }: ProgramSource): string =>
  * A note on an image whose tag is listed with another digest. An image without a digest was built or
  * loaded here.
  */
-export function movedTag({ name, digest }: ImageFacts, listed = imageDigests): string[] {
+export function movedTag({ name, digest }: ImageIdentity, listed = imageDigests): string[] {
   const expected = listed[name];
   if (!expected || !digest || digest === expected) return [];
   return [`the tag ${name} has moved: the image here is ${digest}, the listed one ${expected}`];
@@ -25,14 +25,14 @@ export async function programImages(
   docker: Docker,
   { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
   digests = imageDigests,
-): Promise<Map<string, ImageFacts | string>> {
+): Promise<Map<string, ImageIdentity | string>> {
   const entries = await Promise.all(
     programs.map(async (program) => {
       const { id, image } = program;
-      const facts = image
+      const availableImage = image
         ? pulled(docker, image, digests[image], onSetupStep).catch(messageOf)
         : noImage(program);
-      return [id, await facts] as const;
+      return [id, await availableImage] as const;
     }),
   );
   return new Map(entries);
@@ -41,7 +41,7 @@ export async function programImages(
 /** The command of an image that starts this executable, with its path, which may not be in PATH. */
 export async function commandIn(
   docker: Docker,
-  { id }: ImageFacts,
+  { id }: ImageIdentity,
   executable: string,
 ): Promise<string> {
   const { Config } = await docker.getImage(id).inspect();
@@ -55,7 +55,7 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 /** Whether an image contains a program, or why it cannot be used. Nothing is started. */
 export async function hasProgram(
   docker: Docker,
-  { name, id }: ImageFacts,
+  { name, id }: ImageIdentity,
   program: ProgramSource,
   labels: Readonly<Record<string, string>>,
 ): Promise<true | string> {
@@ -100,12 +100,12 @@ async function pulled(
   name: string,
   pin: string | null | undefined,
   onSetupStep: (text: string) => void,
-): Promise<ImageFacts> {
-  const facts = async () => {
-    const image = await imageFacts(docker, name, pin);
+): Promise<ImageIdentity> {
+  const findPinned = async () => {
+    const image = await findImage(docker, name, pin);
     return image && pin !== undefined ? { ...image, pinned: image.digest === pin } : image;
   };
-  const existing = await facts();
+  const existing = await findPinned();
   if (existing) return existing;
 
   const colon = name.lastIndexOf(":");
@@ -125,7 +125,7 @@ async function pulled(
   } catch (error) {
     throw new Error(`the image ${name} cannot be pulled: ${messageOf(error)}`, { cause: error });
   }
-  const image = await facts();
+  const image = await findPinned();
   if (!image) throw new Error(`the image ${name} cannot be found`);
   return image;
 }

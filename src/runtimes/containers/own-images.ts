@@ -4,8 +4,8 @@ import { join, relative, resolve } from "node:path";
 import type Docker from "dockerode";
 import { environmentError } from "../../kit/errors.js";
 import { ownPrograms } from "../own-programs.js";
-import type { ImageFacts, OwnProgram, RuntimeOptions } from "../runtime-types.js";
-import { imageFacts } from "./container-engine.js";
+import type { ImageIdentity, OwnProgram, RuntimeOptions } from "../runtime-types.js";
+import { findImage } from "./container-engine.js";
 import { type Builder, build, lastLine } from "./image-builds.js";
 
 const INPUTS = [
@@ -88,12 +88,12 @@ export async function ownImages(
   docker: Docker,
   builder: Builder,
   options: BuildOptions,
-): Promise<Record<string, ImageFacts>> {
-  const images: Record<string, ImageFacts> = {};
+): Promise<Record<string, ImageIdentity>> {
+  const images: Record<string, ImageIdentity> = {};
   for (const id of ownPrograms) {
     const name = await ownName(id, options.packageFolder);
     images[id] =
-      (await imageFacts(docker, name)) ?? (await buildOwn(docker, builder, id, name, options));
+      (await findImage(docker, name)) ?? (await buildOwn(docker, builder, id, name, options));
   }
   return images;
 }
@@ -104,7 +104,7 @@ async function buildOwn(
   id: OwnProgram,
   name: string,
   options: BuildOptions,
-): Promise<ImageFacts> {
+): Promise<ImageIdentity> {
   const { packageFolder } = options;
   const dockerfile = `Dockerfile.${id}`;
   options.onSetupStep(`building the image ${name}`);
@@ -121,7 +121,7 @@ async function buildOwn(
     `INPUTS=${name.split(":")[1]}`,
   ];
   const { failed, all } = await build(builder, parameters, packageFolder, options);
-  const facts = failed ? undefined : await imageFacts(docker, name);
-  if (facts) return facts;
+  const image = failed ? undefined : await findImage(docker, name);
+  if (image) return image;
   throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
 }

@@ -7,7 +7,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
  * asks the cluster.
  */
 
-type EventFacts = Pick<CoreV1Event, "type" | "reason" | "message">;
+type EventMessage = Pick<CoreV1Event, "type" | "reason" | "message">;
 
 interface PodFailure {
   /** One line, without the pod's name. */
@@ -36,7 +36,7 @@ const passing = (text: string): PodFailure => ({ text, isFinal: false });
  */
 export function podFailure(
   pod: V1Pod | undefined,
-  events: readonly EventFacts[] = [],
+  events: readonly EventMessage[] = [],
 ): PodFailure | undefined {
   if (!pod)
     return final(
@@ -145,7 +145,7 @@ const deletion = ({ metadata }: V1Pod): PodFailure | undefined =>
       )
     : undefined;
 
-function nodeLost(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefined {
+function nodeLost(pod: V1Pod, events: readonly EventMessage[]): PodFailure | undefined {
   const ready = pod.status?.conditions?.find(({ type }) => type === "Ready");
   const isLost =
     (pod.status?.phase === "Running" &&
@@ -246,7 +246,7 @@ function schedulerText(message: string): string {
 }
 
 /** What holds up a pod that has a node and tells no reason itself: only events do. */
-function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefined {
+function blocked(pod: V1Pod, events: readonly EventMessage[]): PodFailure | undefined {
   if (pod.status?.phase !== "Pending") return undefined;
   const known = ["FailedMount", "FailedCreatePodSandBox", "FailedAttachVolume", "NetworkNotReady"];
   const event = events.findLast(
@@ -258,12 +258,12 @@ function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefi
   );
 }
 
-type ClusterFacts = { namespace: string; context?: string; server?: string };
+type NamedCluster = { namespace: string; context?: string; server?: string };
 
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS)/;
 
 /** Why a request failed. @param error of `KubernetesApi`, with the HTTP status if it answered */
-export function apiFailure(error: unknown, cluster: ClusterFacts): string {
+export function apiFailure(error: unknown, cluster: NamedCluster): string {
   const { status, request = "" } = error as { status?: number; request?: string };
   const text = messageOf(error);
   const { namespace } = cluster;
@@ -297,11 +297,11 @@ export function apiFailure(error: unknown, cluster: ClusterFacts): string {
 }
 
 function quotaText(text: string, namespace: string): string {
-  const facts = /(?:exceeded|failed) quota: (.*)$/s.exec(text)?.[1] ?? text;
-  const fix = /must specify/.test(facts)
+  const refusal = /(?:exceeded|failed) quota: (.*)$/s.exec(text)?.[1] ?? text;
+  const fix = /must specify/.test(refusal)
     ? "give all caps (--server-cpus, --loadtest-cpus, --store-cpus, --store-memory)"
     : "free the namespace, lower the caps, or have the quota raised";
-  return `a quota of the namespace ${namespace} forbids it (${short(facts)}): ${fix}`;
+  return `a quota of the namespace ${namespace} forbids it (${short(refusal)}): ${fix}`;
 }
 
 /** A refusal of RBAC names the user and the verb; that of a WebSocket or a log names nothing. */

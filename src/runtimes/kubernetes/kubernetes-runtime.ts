@@ -30,13 +30,13 @@ import {
 import { waitForAnswer } from "../readiness.js";
 import {
   type Caps,
-  type EngineFacts,
-  type ImageFacts,
+  type EngineProperties,
+  type FoundProgram,
+  type ImageIdentity,
   type OwnProgram,
   type Part,
   type PartAllocation,
   type PartFaults,
-  type ProgramFacts,
   type ProgramSource,
   type RunningPart,
   type Runtime,
@@ -140,8 +140,8 @@ export class KubernetesRuntime implements Runtime {
   readonly #owner: V1OwnerReference;
   /** Nodes as the cluster lists them, where that is allowed. */
   readonly #listed: ReadonlyMap<string, V1Node>;
-  readonly images: Record<string, ImageFacts> = {};
-  readonly #programs = new Map<string, ProgramFacts | string>();
+  readonly images: Record<string, ImageIdentity> = {};
+  readonly #programs = new Map<string, FoundProgram | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
   readonly #nodes = new Map<string, NodeProperties>();
   /** The node where each role ran first. It runs there again, so that runs can be compared. */
@@ -155,15 +155,15 @@ export class KubernetesRuntime implements Runtime {
     api: KubernetesApi,
     access: KubernetesAccess,
     options: RuntimeOptions,
-    facts: { version: string; name: string; owner: V1OwnerReference; nodes: readonly V1Node[] },
+    cluster: { version: string; name: string; owner: V1OwnerReference; nodes: readonly V1Node[] },
   ) {
     this.#api = api;
     this.#access = access;
     this.#options = options;
-    this.#version = facts.version;
-    this.#name = facts.name;
-    this.#owner = facts.owner;
-    this.#listed = new Map(facts.nodes.map((node) => [node.metadata?.name ?? "", node]));
+    this.#version = cluster.version;
+    this.#name = cluster.name;
+    this.#owner = cluster.owner;
+    this.#listed = new Map(cluster.nodes.map((node) => [node.metadata?.name ?? "", node]));
     this.#watch = podWatch(api, selectorOf(options.owner));
   }
 
@@ -222,7 +222,7 @@ export class KubernetesRuntime implements Runtime {
     return [...new Set(machines)];
   }
 
-  get engine(): EngineFacts {
+  get engine(): EngineProperties {
     const [node] = this.#nodes.values();
     return {
       name: "Kubernetes",
@@ -247,7 +247,7 @@ export class KubernetesRuntime implements Runtime {
     return conditions;
   }
 
-  program(id: string): ProgramFacts | string {
+  program(id: string): FoundProgram | string {
     return this.#programs.get(id) ?? `this campaign does not use ${id}`;
   }
 
@@ -400,7 +400,7 @@ export class KubernetesRuntime implements Runtime {
     );
   }
 
-  /** Reads the facts of a pod's node once, and requires the same image on every node. */
+  /** Reads the properties of a pod's node once, and requires the same image on every node. */
   async #inspectPod(running: PodPart, program: string): Promise<void> {
     const { imageId, machine } = running;
     const first = this.images[program];
@@ -549,13 +549,13 @@ export class KubernetesRuntime implements Runtime {
         throw new Error(
           `the image ${image} has no program ${command}: name another with --image ${id}=REF`,
         );
-      const facts = this.images[id] as ImageFacts;
+      const identity = this.images[id] as ImageIdentity;
       const knownVersion = program.withoutVersionFlag
-        ? imageVersion(facts)
+        ? imageVersion(identity)
         : versionIn(await pod.shell(`${shellQuoted(path)} --version 2>&1; true`));
       const version = knownVersion || UNKNOWN_VERSION;
       this.#commands.set(id, path);
-      this.#programs.set(id, { path: image, version, embedded: false, image: facts });
+      this.#programs.set(id, { path: image, version, embedded: false, image: identity });
     } catch (error) {
       delete this.images[id];
       // A program without a usable image is skipped, like one that a machine does not have. Other

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { definedOnly } from "../../kit/defined-only.js";
-import { type GroupVersion, networkOf, separate, unified } from "../containers/control-group.js";
+import {
+  type GroupVersion,
+  partNetworkIn,
+  separate,
+  unified,
+} from "../containers/control-group.js";
 import { type RunDelays, type ThreadTimes, threadTimesOf } from "../run-delay.js";
 import type { PartCounters } from "../runtime-types.js";
 
@@ -45,7 +50,7 @@ export function countersIn(printed: string, hasOwnNetwork: boolean): PartCounter
   const version = texts.has(UNIFIED_FILE) ? unified : separate;
   return {
     ...version.countersIn(pathsOf(version).map(textOf)),
-    ...definedOnly({ network: hasOwnNetwork ? networkOf(textOf(NETWORK_FILE)) : undefined }),
+    ...definedOnly({ network: hasOwnNetwork ? partNetworkIn(textOf(NETWORK_FILE)) : undefined }),
   };
 }
 

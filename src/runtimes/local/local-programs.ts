@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { goVersionIn, versionIn } from "../own-programs.js";
-import type { ProgramFacts, ProgramSource } from "../runtime-types.js";
+import type { FoundProgram, ProgramSource } from "../runtime-types.js";
 
 const isExecutable = async (path: string): Promise<boolean> =>
   access(path, constants.X_OK).then(
@@ -84,7 +84,7 @@ type Executable = Pick<ProgramSource, "command" | "path" | "withoutVersionFlag" 
 export async function findProgram(
   { command, path: givenPath, withoutVersionFlag, mayHideVersion }: Executable,
   environment: () => Promise<string | undefined>,
-): Promise<ProgramFacts | undefined> {
+): Promise<FoundProgram | undefined> {
   if (givenPath) await requireExecutable(givenPath, command);
   // Absolute, because each part runs in its own folder.
   const existingPath = givenPath ? resolve(givenPath) : await onPath(command);

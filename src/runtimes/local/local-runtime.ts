@@ -10,10 +10,10 @@ import { ownPrograms, programEnvironment, requireVersion } from "../own-programs
 import { waitUntilReady } from "../readiness.js";
 import {
   type Caps,
+  type FoundProgram,
   type Part,
   type PartAllocation,
   type PartFaults,
-  type ProgramFacts,
   type ProgramSource,
   type RunningPart,
   type Runtime,
@@ -79,12 +79,12 @@ const appliedCaps = (): Caps => ({});
 function localRuntime(
   { packageFolder, workFolder, plugins = [], versions }: RuntimeOptions,
   /** The programs, or why they are not here, by id. */
-  programs: ReadonlyMap<string, ProgramFacts | string>,
+  programs: ReadonlyMap<string, FoundProgram | string>,
 ): Runtime {
   const programOf = (id: string) => programs.get(id) ?? `this campaign does not use ${id}`;
   async function startOnce(
     part: Part,
-    program: ProgramFacts,
+    program: FoundProgram,
     onBegun: (part: RunningPart) => Promise<void>,
   ) {
     const folder = await mkdtemp(join(workFolder, `${part.role}-`));
@@ -151,7 +151,7 @@ function localRuntime(
 async function expectedProgram(
   program: ProgramSource,
   packageFolder: string,
-): Promise<ProgramFacts | undefined> {
+): Promise<FoundProgram | undefined> {
   let isMissing = false;
   const existing = await findProgram(program, async () => {
     const environment = await findPythonEnvironment(packageFolder);
@@ -181,12 +181,12 @@ export const local: RuntimeDescription = {
   async open(options) {
     const { packageFolder, workFolder, onSetupStep, signal } = options;
     await mkdir(workFolder, { recursive: true });
-    const node: ProgramFacts = {
+    const node: FoundProgram = {
       path: process.execPath,
       version: process.versions.node,
       embedded: false,
     };
-    const programs = new Map<string, ProgramFacts | string>(ownPrograms.map((id) => [id, node]));
+    const programs = new Map<string, FoundProgram | string>(ownPrograms.map((id) => [id, node]));
     let setup: Promise<string | undefined> | undefined;
     const environment = () =>
       (setup ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));

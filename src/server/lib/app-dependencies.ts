@@ -1,6 +1,6 @@
-import type { PluginFacts } from "../../contract/plugins.js";
+import type { PluginIdentity } from "../../contract/plugins.js";
 import type { Target } from "../../contract/target.js";
-import type { LimiterFacts, OpenClient, RequestLimiter } from "../../targets/target-types.js";
+import type { LimiterIdentity, OpenClient, RequestLimiter } from "../../targets/target-types.js";
 import type { ServerConfig } from "../config/index.js";
 
 export interface AppDependencies {
@@ -8,7 +8,7 @@ export interface AppDependencies {
   target: Target;
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** It is undefined where nothing is limited. */
-  limiter: (RequestLimiter & LimiterFacts) | undefined;
+  limiter: (RequestLimiter & LimiterIdentity) | undefined;
   framework: { version: string };
-  plugins?: readonly PluginFacts[];
+  plugins?: readonly PluginIdentity[];
 }

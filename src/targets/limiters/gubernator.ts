@@ -77,9 +77,9 @@ function verdictOf({ responses = [] }: GubernatorResponse, expected: number): Ve
 
 const describe = (
   algorithm: Bucket,
-  facts: Pick<LimiterDescription, "id" | "summary" | "applyTo"> & { algorithm: Algorithm },
+  members: Pick<LimiterDescription, "id" | "summary" | "applyTo"> & { algorithm: Algorithm },
 ): LimiterDescription => ({
-  ...facts,
+  ...members,
   atomic: true,
   takesCost: true,
   unsupportedReason: ({ block_s }) => noBlock(GUBERNATOR, block_s),

@@ -62,13 +62,13 @@ const commonDivisor = (one: number, other: number): number =>
 
 function describe(
   id: string,
-  facts: Pick<LimiterDescription, "algorithm" | "summary">,
+  members: Pick<LimiterDescription, "algorithm" | "summary">,
   algorithm: Algorithm,
 ): LimiterDescription {
   return {
     id,
     package: PACKAGE,
-    ...facts,
+    ...members,
     atomic: true,
     applyTo: (client) => onIoredis(client, id),
     takesCost: true,

@@ -26,11 +26,11 @@ describe("a campaign on several machines", () => {
       ["left", ["right"]],
       ["right", ["left"]],
     ]);
-    expect(machines.map(({ facts }) => facts?.kernel)).toEqual([
+    expect(machines.map(({ facts: properties }) => properties?.kernel)).toEqual([
       campaign.manifest.machine.kernel,
       campaign.manifest.machine.kernel,
     ]);
-    for (const { facts } of machines) expect(facts?.index_ms).toBeGreaterThan(0);
+    for (const { facts: properties } of machines) expect(properties?.index_ms).toBeGreaterThan(0);
     const [link, ...others] = sessions[0]?.links ?? [];
     if (!link) throw new Error("there is no link");
     expect(others).toEqual([]);

@@ -5,28 +5,28 @@ import { findLimiter } from "../../../src/targets/resolve.js";
 import { ensureInstalled } from "../../helpers/on-demand.js";
 import { ROOT } from "../../helpers/programs.js";
 import { missingFor } from "../../helpers/target-system.js";
-import { factTargets, findFacts, type LimiterFacts } from "../../suites/limiter-facts.js";
+import { findBehaviour, type LimiterBehaviour, triedTargets } from "../../suites/limiter-facts.js";
 import { removeGlideSockets } from "../../suites/open-target.js";
 
 const known = new Map(
   (
     JSON.parse(
       readFileSync(join(ROOT, "test/fixtures/limiter-facts.json"), "utf8"),
-    ) as LimiterFacts[]
-  ).map((facts) => [facts.target, facts]),
+    ) as LimiterBehaviour[]
+  ).map((behaviour) => [behaviour.target, behaviour]),
 );
 
 afterAll(() => removeGlideSockets(process.pid));
 
 // They wait for most of their time.
 describe.concurrent("docs/limiters.md says what limiters do: if it differs, run npm run facts and npm run generate", () => {
-  for (const target of factTargets()) {
+  for (const target of triedTargets()) {
     const missing = missingFor(target);
     if (missing)
       process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
     test(target.text, { skip: missing !== undefined }, async ({ expect }) => {
       await ensureInstalled(target);
-      const { tried, bytes_per_key: bytes, ...properties } = await findFacts(target);
+      const { tried, bytes_per_key: bytes, ...properties } = await findBehaviour(target);
       const {
         tried: triedBefore,
         bytes_per_key: bytesBefore,

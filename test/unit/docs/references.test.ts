@@ -153,6 +153,19 @@ test("each identifier of the glossary is in the code", () => {
   expect(identifiers.filter((name = "") => !words.has(name))).toEqual([]);
 });
 
+test("no type or class is called facts, as the glossary bans the word", () => {
+  const sources = listed.filter((path) =>
+    /^(src|report|test|scripts|bench)\/.*\.(ts|py)$/.test(path),
+  );
+  const declared = sources.flatMap((path) =>
+    [...read(path).matchAll(/^\s*(?:export )?(?:declare )?(?:type|interface|class) (\w+)/gm)].map(
+      ([, name = ""]) => `${path}: ${name}`,
+    ),
+  );
+  expect(declared.length).toBeGreaterThan(1000);
+  expect(declared.filter((declaration) => declaration.endsWith("Facts"))).toEqual([]);
+});
+
 test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
   const rules = flowing("docs/rules.md");

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { carriedLinks } from "../../../src/judge/carried-links.js";
 import type { Evidence } from "../../../src/judge/evidence.js";
-import { carriedLinks, limitOf } from "../../../src/judge/limit.js";
+import { limitOf } from "../../../src/judge/limit.js";
 import { judgeRun } from "../../../src/judge/rules.js";
 import { limiterLayerEvidence, role, serverOf, validEvidence } from "../../helpers/evidence.js";
 

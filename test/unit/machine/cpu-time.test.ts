@@ -7,7 +7,7 @@ import {
   hostCpuOf,
   hostLoadOf,
 } from "../../../src/machine/cpu-time.js";
-import { networkBytesIn } from "../../../src/machine/facts.js";
+import { machineNetworkIn } from "../../../src/machine/describe-machine.js";
 import { readCpuTopology, readHardware } from "../../../src/machine/hardware.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
@@ -119,8 +119,8 @@ enp3s0:50 2 0 0 0 0 0 0 7 3 0 0 0 0 0 0
 docker0: 5 2 0 0 0 0 0 0 5 3 0 0 0 0 0 0
 vethab12: 5 2 0 0 0 0 0 0 5 3 0 0 0 0 0 0
 `;
-  expect(networkBytesIn(text)).toEqual({ received_bytes: 1050, sent_bytes: 207 });
-  expect(networkBytesIn(`${HEAD}    lo: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n`)).toBeUndefined();
+  expect(machineNetworkIn(text)).toEqual({ received_bytes: 1050, sent_bytes: 207 });
+  expect(machineNetworkIn(`${HEAD}    lo: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n`)).toBeUndefined();
 });
 
 /** Two CPUs of a virtual machine, as its kernel wrote it; interrupts are not measured. */

@@ -31,7 +31,7 @@ const plugin = (members: object, name = "mine.js"): LoadedPlugin => ({
   displayName: name,
   entry: `/somewhere/${name}`,
   isSingleFile: true,
-  facts: { name, sha256: SHA },
+  identity: { name, sha256: SHA },
   members: members as Plugin,
 });
 
@@ -88,8 +88,8 @@ describe("the bytes of a plugin", () => {
   test("of a file have the sha256 that sha256sum prints", async () => {
     const path = join(newFolder(), "a.js");
     writeFileSync(path, "abc");
-    const { facts, isSingleFile, entry } = await readPlugin(path);
-    expect(facts).toEqual({
+    const { identity, isSingleFile, entry } = await readPlugin(path);
+    expect(identity).toEqual({
       name: "a.js",
       sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     });
@@ -102,17 +102,17 @@ describe("the bytes of a plugin", () => {
     mkdirSync(join(folder, "node_modules", "dep"), { recursive: true });
     writeFileSync(join(folder, "node_modules", "dep", "index.js"), "one");
     const pluginBefore = await readPlugin(folder);
-    expect(pluginBefore.facts.version).toBe("1.2.3");
+    expect(pluginBefore.identity.version).toBe("1.2.3");
     expect(pluginBefore.entry).toBe(join(pluginBefore.path, "lib/main.js"));
     writeFileSync(join(folder, "node_modules", "dep", "index.js"), "two");
     const changed = await readPlugin(folder);
     writeFileSync(join(folder, "more.js"), "");
     const added = await readPlugin(folder);
-    expect((await readPlugin(folder)).facts).toEqual(added.facts);
+    expect((await readPlugin(folder)).identity).toEqual(added.identity);
     renameSync(join(folder, "more.js"), join(folder, "most.js"));
     const renamed = await readPlugin(folder);
     expect(
-      new Set([pluginBefore, changed, added, renamed].map(({ facts }) => facts.sha256)).size,
+      new Set([pluginBefore, changed, added, renamed].map(({ identity }) => identity.sha256)).size,
     ).toBe(4);
   });
 
@@ -307,7 +307,14 @@ describe("a trace that a campaign wrote", () => {
   columns.keys.set([0, 1, 0]);
   columns.times_ms.set([0, 5, 9]);
   const top_shares = { top_1: 2 / 3, top_10: 1, top_100: 1 };
-  const facts = { sha256: SHA, lines: 3, keys: 2, rate_per_second: 222, span_s: 0.009, top_shares };
+  const summary = {
+    sha256: SHA,
+    lines: 3,
+    keys: 2,
+    rate_per_second: 222,
+    span_s: 0.009,
+    top_shares,
+  };
   const written = (bytes: Buffer): string => {
     const path = join(newFolder(), "requests.trace");
     writeFileSync(path, bytes);
@@ -315,15 +322,15 @@ describe("a trace that a campaign wrote", () => {
   };
 
   test("is a traffic, and nothing of it is executed", async () => {
-    const plugins = await loadPlugins([written(encodeTrace({ facts, ...columns }))]);
+    const plugins = await loadPlugins([written(encodeTrace({ summary, ...columns }))]);
     registerTraffic(plugins);
-    expect(plugins[0]?.facts).toMatchObject({ name: "requests.trace", trace: facts });
-    expect(findProfile("trace").trace).toEqual({ facts, ...columns });
+    expect(plugins[0]?.identity).toMatchObject({ name: "requests.trace", trace: summary });
+    expect(findProfile("trace").trace).toEqual({ summary, ...columns });
   });
 
   test("is refused where it is something else", async () => {
-    const whole = encodeTrace({ facts, ...columns });
-    const more = encodeTrace({ facts: { ...facts, keys: 1 }, ...columns });
+    const whole = encodeTrace({ summary, ...columns });
+    const more = encodeTrace({ summary: { ...summary, keys: 1 }, ...columns });
     for (const bytes of [whole.subarray(0, -1), more, Buffer.from("{}\n"), Buffer.from("throw 1")])
       await expectFailure(
         () => loadPlugins([written(bytes)]),

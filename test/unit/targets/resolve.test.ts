@@ -97,16 +97,19 @@ describe("a target with options", () => {
     ["iovalkey+tls", { encrypted: true }],
     ["ioredis@valkey:cluster+copy", { copy_of: "ioredis@valkey:cluster" }],
     ["iovalkey+copy+same-script", { copy_of: "iovalkey+same-script", same_script: true }],
-  ])("%s states what its options mean, so that nobody reads them from its text", (text, facts) => {
-    const { same_script, settings, encrypted, copy_of } = targetOf(text);
-    const absent = {
-      same_script: undefined,
-      settings: undefined,
-      encrypted: undefined,
-      copy_of: undefined,
-    };
-    expect({ same_script, settings, encrypted, copy_of }).toEqual({ ...absent, ...facts });
-  });
+  ])(
+    "%s states what its options mean, so that nobody reads them from its text",
+    (text, properties) => {
+      const { same_script, settings, encrypted, copy_of } = targetOf(text);
+      const absent = {
+        same_script: undefined,
+        settings: undefined,
+        encrypted: undefined,
+        copy_of: undefined,
+      };
+      expect({ same_script, settings, encrypted, copy_of }).toEqual({ ...absent, ...properties });
+    },
+  );
 
   test("keeps its client's default store, which only a store that runs the script replaces", () => {
     const noValkey = (store: string) => store !== "valkey";

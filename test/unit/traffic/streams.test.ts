@@ -19,7 +19,7 @@ columns.keys.set([0, 0, 0, 0, 1, 2, 3, 4]);
 columns.times_ms.set([0, 1, 2, 3, 1000, 2000, 3000, 3500]);
 const top_shares = { top_1: 0.5, top_10: 1, top_100: 1 };
 const rate_per_second = meanRate(columns);
-const facts = {
+const summary = {
   sha256: "0".repeat(64),
   lines: 8,
   keys: 5,
@@ -27,7 +27,7 @@ const facts = {
   rate_per_second,
   top_shares,
 };
-const trace = { facts, ...columns };
+const trace = { summary, ...columns };
 const profile = traceProfile(trace);
 
 test("its keys come in its order, round and round; each connection begins at a place of its own", () => {
@@ -47,10 +47,10 @@ test("its keys come in its order, round and round; each connection begins at a p
 test("what an algorithm limits follows from keys and times", () => {
   const limits = { points: 2, window_s: 1, block_s: 0 };
   // Of a burst of four, two.
-  expect(limitedInTrace(trace, limits, "fixed window", facts.rate_per_second)).toBe(2 / 8);
+  expect(limitedInTrace(trace, limits, "fixed window", summary.rate_per_second)).toBe(2 / 8);
   // A thousandth as fast, each request of the burst has a window of its own.
-  expect(limitedInTrace(trace, limits, "fixed window", facts.rate_per_second / 1000)).toBe(0);
-  expect(limitedInTrace(trace, { ...limits, cost: 3 }, "GCRA", facts.rate_per_second)).toBe(1);
+  expect(limitedInTrace(trace, limits, "fixed window", summary.rate_per_second / 1000)).toBe(0);
+  expect(limitedInTrace(trace, { ...limits, cost: 3 }, "GCRA", summary.rate_per_second)).toBe(1);
 });
 
 test("a prediction of a replay knows that the window begins with the first request again", () => {

@@ -9,7 +9,10 @@ import { idleCpuMs, sharesWakes } from "../../../../src/benchmark/open-loop/shar
 import type { EncodedHistogram } from "../../../../src/contract/latency-figures.js";
 import { decodeHistogram } from "../../../../src/judge/histogram.js";
 import { sum } from "../../../../src/kit/numbers.js";
+import { findProfile } from "../../../../src/traffic/lookup.js";
+import { openTraffic } from "../../../../src/traffic/streams.js";
 import { traceColumns } from "../../../../src/traffic/trace.js";
+import { placesOf } from "../../../helpers/worker-places.js";
 
 function newRecorder(): OpenLoopRecorder {
   const recorder = new OpenLoopRecorder(String);
@@ -184,3 +187,47 @@ describe("arrivals of a trace", () => {
     ]);
   });
 });
+
+/**
+ * All sends of the first second at 1000/s, in their order: when each is due, and which request it
+ * is.
+ */
+function sendsOf(
+  generators: number,
+  workers: number,
+  arrivals: ScheduleShare["arrivals"],
+): [number, number][] {
+  const seed = 7;
+  return placesOf(generators, workers)
+    .flat()
+    .flatMap((place): [number, number][] => {
+      const share = { rate_per_second: 1000, arrivals, seed, ...place };
+      const whole = openTraffic(findProfile("realistic"), seed, {
+        connections: 1,
+        first: 0,
+        count: 1,
+      });
+      const [stream] = whole.streams.map((stream) => streamOfShare(stream, share));
+      const next = createArrivals(share);
+      const sends: [number, number][] = [];
+      for (let due_ms = next(); due_ms < 1000; due_ms = next())
+        sends.push([due_ms, stream?.next() ?? Number.NaN]);
+      return sends;
+    })
+    .sort(([a], [b]) => a - b);
+}
+
+test.each(["constant", "poisson"] as const)(
+  "an open loop of %s arrivals sends the same keys at the same times, whatever the number of generators and workers",
+  (arrivals) => {
+    const alone = sendsOf(1, 1, arrivals);
+    expect(alone.length).toBeGreaterThan(900);
+    for (const [generators, workers] of [
+      [1, 2],
+      [2, 1],
+      [4, 1],
+      [4, 3],
+    ] as const)
+      expect(sendsOf(generators, workers, arrivals)).toEqual(alone);
+  },
+);

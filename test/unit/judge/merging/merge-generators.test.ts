@@ -206,10 +206,10 @@ describe("the outputs of several generators", () => {
         };
       }),
     );
-    const facts = { ...share, opened_at: new Date(opened_at), openLoop: false };
+    const window = { ...share, opened_at: new Date(opened_at), openLoop: false };
     const whole = { ...timelineSlices, due: timelineSlices.due.map((count) => 2 * count) };
     const values = slices.map((values_us) => [{ values_us }]);
-    expect(merged.timeline).toEqual(timelineFrom(merged.slices, whole, values, facts));
+    expect(merged.timeline).toEqual(timelineFrom(merged.slices, whole, values, window));
   });
 
   test("were not steady if one of them was not", () => {

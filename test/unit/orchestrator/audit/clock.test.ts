@@ -3,7 +3,7 @@ import { auditTarget } from "../../../../src/orchestrator/audit/audit-target.js"
 import { AuditedSystem } from "../../../../src/orchestrator/audit/audited-system.js";
 import type { Check } from "../../../../src/orchestrator/audit/check.js";
 import type { PartPlace } from "../../../../src/orchestrator/run/part-supervisor.js";
-import { UnfitAnswer } from "../../../../src/orchestrator/run/run-store.js";
+import { UnfitAnswer } from "../../../../src/orchestrator/run/store/run-store.js";
 import { targetOf } from "../../../helpers/target.js";
 
 afterEach(() => vi.restoreAllMocks());

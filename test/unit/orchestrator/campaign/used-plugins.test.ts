@@ -16,13 +16,13 @@ import { temporaryFolders } from "../../../helpers/folders.js";
 import { requestOf } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
-const facts = (sha: string) => [{ name: "mine.js", sha256: sha.repeat(64) }];
+const identities = (sha: string) => [{ name: "mine.js", sha256: sha.repeat(64) }];
 const loaded = (server: string, generator: string) =>
   ({
-    plugins: facts(generator),
+    plugins: identities(generator),
     consumers: [
-      { id: "server-1", plugins: facts("a") },
-      { id: "server-2", plugins: facts(server) },
+      { id: "server-1", plugins: identities("a") },
+      { id: "server-2", plugins: identities(server) },
     ],
   }) as unknown as MeasuredResult;
 
@@ -75,13 +75,13 @@ test("--key and --trace-zone need a trace", async () => {
 });
 
 test("a plugin that changed since the campaign started fails the run, and is named", () => {
-  expect(() => checkPlugins(facts("a"), loaded("a", "a"))).not.toThrow();
+  expect(() => checkPlugins(identities("a"), loaded("a", "a"))).not.toThrow();
   expect(() => checkPlugins([], { consumers: [] } as unknown as MeasuredResult)).not.toThrow();
-  expect(() => checkPlugins(facts("a"), loaded("b", "a"))).toThrow("mine.js has changed");
-  expect(() => checkPlugins(facts("a"), loaded("b", "a"))).toThrow(
+  expect(() => checkPlugins(identities("a"), loaded("b", "a"))).toThrow("mine.js has changed");
+  expect(() => checkPlugins(identities("a"), loaded("b", "a"))).toThrow(
     expect.objectContaining({ role: "server-2" }),
   );
-  expect(() => checkPlugins(facts("a"), loaded("a", "b"))).toThrow(
+  expect(() => checkPlugins(identities("a"), loaded("a", "b"))).toThrow(
     expect.objectContaining({ role: "generator-1" }),
   );
 });

@@ -43,10 +43,10 @@ describe("a trace is read by its content", () => {
     ],
   };
   test.each(Object.entries(forms))("%s", (_form, lines) => {
-    const { facts, times_ms, keys, cost } = read(...lines);
+    const { summary, times_ms, keys, cost } = read(...lines);
     expect([...times_ms]).toEqual([0, 500, 2000]);
     expect([...keys]).toEqual([0, 1, 0]);
-    expect(facts).toMatchObject({
+    expect(summary).toMatchObject({
       lines: 3,
       keys: 2,
       span_s: 2,
@@ -77,8 +77,8 @@ describe("a trace is read by its content", () => {
     const bytes = encodeTrace(trace);
     expect(bytes.includes("example.com")).toBe(false);
     expect(encodeTrace(read("1,alice@example.com", "2,bob@example.com"))).toEqual(bytes);
-    const { facts, times_ms, keys } = trace;
-    expect(decodeTrace(bytes)).toEqual({ facts, times_ms, keys });
+    const { summary, times_ms, keys } = trace;
+    expect(decodeTrace(bytes)).toEqual({ summary, times_ms, keys });
     expect(() => decodeTrace(bytes.subarray(0, -1))).toThrow();
   });
 });
@@ -169,10 +169,10 @@ describe("the key of a line is found, and told with its time", () => {
   });
 
   test("zeros before the lines of a log that was truncated are left out, and counted", () => {
-    const { facts, zero_bytes } = readTrace(
+    const { summary, zero_bytes } = readTrace(
       written(Buffer.concat([Buffer.alloc(3_000_000), Buffer.from(textOf(["1,a", "2,b"]))])),
     );
-    expect(facts.lines).toBe(2);
+    expect(summary.lines).toBe(2);
     expect(zero_bytes).toBe(3_000_000);
   });
 
@@ -183,10 +183,10 @@ describe("the key of a line is found, and told with its time", () => {
       const before = Buffer.from(`${textOf(lines)}200,a\n20`);
       const after = Buffer.from("201,b\n202,b\n");
       const zeros = Buffer.alloc(size);
-      const { facts, left_out, zero_bytes } = readTrace(
+      const { summary, left_out, zero_bytes } = readTrace(
         written(Buffer.concat([before, zeros, after])),
       );
-      expect({ lines: facts.lines, left_out, zero_bytes }).toEqual({
+      expect({ lines: summary.lines, left_out, zero_bytes }).toEqual({
         lines: 203,
         left_out: 1,
         zero_bytes: size,
@@ -219,8 +219,8 @@ describe("a file that can be read in several ways is refused until --key says wh
   });
 
   test("of several fields each line has the first with a value", () => {
-    const { facts } = readTrace(written(textOf(anonymous)), { keys: ["user", "ip"] });
-    expect(facts).toMatchObject({ lines: 2, keys: 2 });
+    const { summary } = readTrace(written(textOf(anonymous)), { keys: ["user", "ip"] });
+    expect(summary).toMatchObject({ lines: 2, keys: 2 });
   });
 
   test("a field that no line has is refused with the fields that there are", async () => {
@@ -285,20 +285,20 @@ test("a million lines take 300 MB at most, and are all counted", () => {
       const { user, system } = process.cpuUsage(before);
       return [value, user + system];
     };
-    const [{ facts }, cpu] = cpuOf(() => readTrace(process.argv[1]));
+    const [{ summary }, cpu] = cpuOf(() => readTrace(process.argv[1]));
     const peak_kb = process.resourceUsage().maxRSS;
     const [, split] = cpuOf(() => readFileSync(process.argv[1], "latin1").split("\\n").map((line) => /.*?\\[(.*?)\\]/.exec(line)));
-    console.log(JSON.stringify({ facts, peak_kb, times_splitting: cpu / split }));`;
+    console.log(JSON.stringify({ summary, peak_kb, times_splitting: cpu / split }));`;
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ["--import", "tsx", "--input-type=module", "-e", code, path],
     { encoding: "utf8" },
   );
   expect(stderr).toBe("");
-  const { facts, peak_kb, times_splitting } = JSON.parse(stdout);
-  expect(facts).toMatchObject({ lines: 1_000_000, span_s: expect.closeTo(3600, 0) });
-  expect(facts.keys).toBeGreaterThan(50_000);
-  expect(facts.top_shares.top_100).toBeGreaterThan(facts.top_shares.top_1);
+  const { summary, peak_kb, times_splitting } = JSON.parse(stdout);
+  expect(summary).toMatchObject({ lines: 1_000_000, span_s: expect.closeTo(3600, 0) });
+  expect(summary.keys).toBeGreaterThan(50_000);
+  expect(summary.top_shares.top_100).toBeGreaterThan(summary.top_shares.top_1);
   expect(peak_kb).toBeLessThan(300 * 1024);
   // About 2 of what it takes to find the time in each line.
   expect(times_splitting).toBeLessThan(8);

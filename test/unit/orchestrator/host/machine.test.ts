@@ -8,7 +8,7 @@ import {
   foreignWarning,
 } from "../../../../src/orchestrator/host/foreign-load.js";
 import { gitRevision } from "../../../../src/orchestrator/host/machine.js";
-import type { EngineFacts } from "../../../../src/runtimes/runtime-types.js";
+import type { EngineProperties } from "../../../../src/runtimes/runtime-types.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -53,7 +53,7 @@ describe("what other programs use before the first run", () => {
   test("is ignored where the engine runs on another machine", async () => {
     const check = new ForeignLoadCheck();
     check.start();
-    const engine = { kernel: `${release()}-of-another` } as EngineFacts;
+    const engine = { kernel: `${release()}-of-another` } as EngineProperties;
     expect(await check.warning({ engine }, false, new AbortController().signal)).toBeUndefined();
   });
 

@@ -124,7 +124,7 @@ test("a trace is the traffic, in closed loops and at its times", () => {
   expect(requestOf("--trace", path)).toMatchObject({
     traffic: ["trace"],
     rates: [],
-    trace: { facts: { lines: 3, keys: 2 } },
+    trace: { summary: { lines: 3, keys: 2 } },
     settings: { trace: path, traffic: "trace" },
   });
   expect(requestOf("--trace", path, "--trace-speed", "1,10")).toMatchObject({

@@ -5,7 +5,7 @@ import {
   FaultInjection,
 } from "../../../../src/orchestrator/run/injected-faults.js";
 import type { RunningRole } from "../../../../src/orchestrator/run/part-supervisor.js";
-import type { RunStore } from "../../../../src/orchestrator/run/run-store.js";
+import type { RunStore } from "../../../../src/orchestrator/run/store/run-store.js";
 import type { RunningPart } from "../../../../src/runtimes/runtime-types.js";
 import { FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 

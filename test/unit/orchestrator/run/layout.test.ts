@@ -6,7 +6,7 @@ import type { NodePlace } from "../../../../src/kit/env.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { layoutOf, type Role } from "../../../../src/orchestrator/run/layout.js";
 import type { ExternalStore, RunSettings } from "../../../../src/orchestrator/run/run-settings.js";
-import { newStoreAuthority } from "../../../../src/orchestrator/run/store-authority.js";
+import { newStoreAuthority } from "../../../../src/orchestrator/run/store/store-authority.js";
 import { type PartAllocation, textOf } from "../../../../src/runtimes/runtime-types.js";
 import { configuration } from "../../../helpers/evidence.js";
 import { everything, requestOf } from "../../../helpers/request.js";

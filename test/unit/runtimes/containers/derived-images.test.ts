@@ -5,7 +5,7 @@ import { deriveImages, pathsInImage } from "../../../../src/runtimes/containers/
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
-const facts = (name: string, version: string, digit: string) => ({
+const version = (name: string, version: string, digit: string) => ({
   name,
   version,
   sha256: digit.repeat(64),
@@ -41,10 +41,10 @@ test("plugins and library versions go into every image of the project, at the pa
   writeFileSync(join(home, "my.js"), "plugin");
   const said: string[] = [];
   const options = {
-    plugins: [{ path: join(home, "my.js"), facts: { name: "my.js", sha256: "a".repeat(64) } }],
+    plugins: [{ path: join(home, "my.js"), identity: { name: "my.js", sha256: "a".repeat(64) } }],
     versions: {
       folder,
-      facts: [facts("ioredis", "5.6.1", "b"), facts("@fastify/rate-limit", "10.3.0", "c")],
+      installed: [version("ioredis", "5.6.1", "b"), version("@fastify/rate-limit", "10.3.0", "c")],
     },
     workFolder: home,
     signal: new AbortController().signal,
@@ -69,7 +69,7 @@ test("plugins and library versions go into every image of the project, at the pa
 
   expect(await deriveImages(docker, builder, own, options)).toEqual(derived);
   expect(said).toHaveLength(2);
-  const other = { ...options, versions: { folder, facts: [facts("ioredis", "5.6.1", "d")] } };
+  const other = { ...options, versions: { folder, installed: [version("ioredis", "5.6.1", "d")] } };
   expect((await deriveImages(docker, builder, own, other)).server?.name).not.toBe(server);
   expect(
     await deriveImages(docker, builder, own, { ...options, plugins: [], versions: undefined }),

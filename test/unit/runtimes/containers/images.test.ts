@@ -99,9 +99,9 @@ describe("an image with a digest on the list", () => {
     ["loaded here, without any", pin, [], { pinned: false }, 0],
     ["listed without one", null, [other], { digest: other, pinned: false }, 0],
     ["not listed", undefined, [other], { digest: other }, 0],
-  ] as const)("%s", async (_what, listed, here, facts, notes) => {
+  ] as const)("%s", async (_what, listed, here, identity, notes) => {
     expect(await found(listed, here)).toEqual({
-      image: { name, id: "id", ...facts },
+      image: { name, id: "id", ...identity },
       asked: [],
       notes,
     });
