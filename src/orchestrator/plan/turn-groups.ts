@@ -19,16 +19,16 @@ export const CLUSTERS = 3;
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(
-  request: Pick<Request, "diagnose" | "access" | "caps" | "storeAccess" | "objectives">,
+  { load, rounds, place }: Pick<Request, "load" | "rounds" | "place">,
   configurations: readonly Configuration[],
 ): string | undefined {
   if (configurations.length === 1) return "one target has the load alone";
-  if (request.objectives) return "the search for the highest rate plans its own trials";
-  if (request.diagnose) return "runs with instruments are not compared";
-  if (Object.values(request.access).some((access) => access !== undefined))
+  if (load.objectives) return "the search for the highest rate plans its own trials";
+  if (rounds.diagnose) return "runs with instruments are not compared";
+  if (Object.values(place.access).some((access) => access !== undefined))
     return "the runs take place on several machines";
-  if (request.storeAccess.STORE_URL) return "one store of others cannot be up once for each target";
-  if (Object.values(request.caps).some(({ cpus }) => cpus !== undefined && cpus < 2))
+  if (place.storeAccess.STORE_URL) return "one store of others cannot be up once for each target";
+  if (Object.values(place.caps).some(({ cpus }) => cpus !== undefined && cpus < 2))
     return "a cap below 2 CPUs is dealt in periods as long as a turn";
 
   for (const configuration of configurations) {
