@@ -18,7 +18,7 @@ const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 /** The share of its measured rate that a direction of a link carried. */
 type CarriedShare = { share: number; bits_per_second: number };
 
-/** Returns the busier of two directions, or undefined where neither carried anything. */
+/** The busier of two directions, or undefined where neither carried anything. */
 function busierDirection(
   directions: readonly { bytes: number; bits_per_second: number }[],
   loaded_s: number,
@@ -46,7 +46,7 @@ interface TalkingPair {
 }
 
 /**
- * Returns each kind of roles with the next one that requests pass, where one of both counts its
+ * Each kind of roles with the next one that requests pass, where one of both counts its
  * bytes.
  */
 function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
@@ -70,7 +70,7 @@ function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
   });
 }
 
-/** Returns the bytes between two machines, in both directions. */
+/** The bytes between two machines, in both directions. */
 function bytesBetweenMachines(
   [near, far]: MachineLink["between"],
   pairs: readonly TalkingPair[],
@@ -92,7 +92,7 @@ function bytesBetweenMachines(
 }
 
 /**
- * Returns the links between machines, with the share of their rate that they carried. A role's
+ * The links between machines, with the share of their rate that they carried. A role's
  * traffic is divided evenly among its peers, and what the nodes of a cluster say to each other
  * counts with the rest.
  * @param loaded_s seconds in which bytes were counted
@@ -116,7 +116,7 @@ export function carriedLinks(
   });
 }
 
-/** Returns the share of its fastest link that the whole network of each machine carried. */
+/** The share of its fastest link that the whole network of each machine carried. */
 function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,
@@ -160,7 +160,7 @@ type Candidate = { resource: Limit["resource"]; used: number; text: string };
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
 /**
- * Returns the load generators; at the limiter layer their workers are the client that is measured.
+ * The load generators; at the limiter layer their workers are the client that is measured.
  */
 function generator({ generators, request }: Evidence): Candidate[] {
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
@@ -178,7 +178,7 @@ function generator({ generators, request }: Evidence): Candidate[] {
 const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
 
 /**
- * Returns how busy all CPUs of a machine were together. From `USED_UP` on they count as full, since
+ * How busy all CPUs of a machine were together. From `USED_UP` on they count as full, since
  * a busy event loop may be one that waited for a CPU.
  */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
@@ -201,7 +201,7 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
 }
 
 /**
- * Returns the CPUs of each of several machines. Machines that are one computer show the same
+ * The CPUs of each of several machines. Machines that are one computer show the same
  * figure.
  */
 const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
@@ -213,7 +213,7 @@ const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Can
   );
 
 /**
- * Returns the event loops of the servers. Between the drained readings a loop is only active in the
+ * The event loops of the servers. Between the drained readings a loop is only active in the
  * window, because the pauses around it are idle.
  */
 function serverLoops(evidence: Evidence): Candidate[] {
@@ -285,7 +285,7 @@ function serviceCpu(
 export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: MeasuredKind) =>
   Object.entries(resources).filter(([, roleUsage]) => roleUsage.kind === kind);
 
-/** Returns the roles behind the servers that decide, which are services and stores. */
+/** The roles behind the servers that decide, which are services and stores. */
 export const decidingRoles = (
   evidence: Pick<Evidence, "resources" | "host_load" | "store">,
 ): Candidate[] => [
@@ -297,7 +297,7 @@ export const decidingRoles = (
   ),
 ];
 
-/** Returns the links of the generators' machines. A link has its full rate in each direction. */
+/** The links of the generators' machines. A link has its full rate in each direction. */
 function network(evidence: Evidence): Candidate[] {
   return evidence.generators.flatMap(({ links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
@@ -309,7 +309,7 @@ function network(evidence: Evidence): Candidate[] {
 }
 
 /**
- * Returns the links between machines. They are used up from `FULL` on, because many small packets
+ * The links between machines. They are used up from `FULL` on, because many small packets
  * carry less than a few large ones.
  */
 export function machineLinks(
@@ -347,7 +347,7 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 }
 
 /**
- * Returns the resource that was used up, or used most. It is `none` for an open loop below
+ * The resource that was used up, or used most. It is `none` for an open loop below
  * capacity, for too few connections, and where components wait for each other. The network only
  * counts where the rate of its links is known.
  */
@@ -371,7 +371,7 @@ export function limitOf(evidence: Evidence): Limit {
 }
 
 /**
- * Returns the most used resource.
+ * The most used resource.
  * @param aboutService what a limit of the client says about a service behind it
  */
 export function limitFrom(

@@ -263,7 +263,7 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 
-/** Returns the facts of a limiter that another one takes the place of. */
+/** The facts of a limiter that another one takes the place of. */
 export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts =>
   definedOnly({ version, script });
 
