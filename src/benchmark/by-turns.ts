@@ -41,7 +41,8 @@ import { WorkerPool } from "./workers/worker-pool.js";
 /**
  * A round of a group: set-up, warm-up by turns, window by turns, tear-down. At each drained moment
  * it waits for the line that the counters are read. Where each target has a generator of its own,
- * the group has one member, and the turns come from the input. @throws BenchError
+ * the group has one member, and the turns come from the input.
+ * @throws BenchError
  */
 export async function runByTurns(
   group: GeneratorGroup,
@@ -224,7 +225,7 @@ class GroupRound {
     });
   }
 
-  /** Returns the turns of the only target, which the input gives. */
+  /** The turns of the only target, which the input gives. */
   #turnsFromInput(seconds: number, counts: boolean): Promise<WorkersOfTarget[]> {
     return this.#pool.givenTurns(this.#waits.turns(), { seconds, counts }, (answers) =>
       this.#report({ event: "turn", ...answers }),
@@ -316,7 +317,7 @@ class GroupRound {
 }
 
 /**
- * Returns the seconds of load of each target between two readings, which are its slices and its
+ * The seconds of load of each target between two readings, which are its slices and its
  * lead-ins.
  */
 const secondsOf = (lengths: TurnLengths): number =>
@@ -327,7 +328,7 @@ function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
   throw new Error("by turns a run has a duration");
 }
 
-/** Returns the answers of a target in each of its turns, over all workers. */
+/** The answers of a target in each of its turns, over all workers. */
 function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[] {
   const slicesByWorker = workers.map((worker) => slicesOfTurns(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
@@ -336,7 +337,7 @@ function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[]
   );
 }
 
-/** Returns the warm-up of the target with this index. */
+/** The warm-up of the target with this index. */
 function warmupOf(
   { took_s, steady, measured }: WarmupByTurns,
   index: number,
@@ -353,7 +354,7 @@ function warmupOf(
   );
 }
 
-/** Returns what a result states of its target's turns. */
+/** What a result states of its target's turns. */
 function turnsOf(
   workers: WorkersOfTarget,
   lengths: TurnLengths,

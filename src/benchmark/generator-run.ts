@@ -44,7 +44,7 @@ type Warmup = MeasuredResult["warmup"];
 type SecondEvent = Extract<Progress, { event: "second" }>;
 
 /**
- * Returns the seconds of the warm-up's end, which follows the reading of the counters. They are at
+ * The seconds of the warm-up's end, which follows the reading of the counters. They are at
  * most half of the warm-up.
  */
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
@@ -54,7 +54,7 @@ const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
 interface JointWarmup {
   /** Says once that the warm-up of this generator may end. */
   steady(): void;
-  /** Tells whether the warm-up of all generators may end. */
+  /** Whether the warm-up of all generators may end. */
   mayEnd(): boolean;
 }
 
@@ -132,7 +132,7 @@ class Phases {
   }
 
   /**
-   * Returns how the generators warm up together. It is undefined for the only generator of a run.
+   * How the generators warm up together. It is undefined for the only generator of a run.
    */
   get jointWarmup(): JointWarmup | undefined {
     if (!this.#isShared) return undefined;
@@ -202,7 +202,7 @@ class GeneratorRun {
     return this.#opens_ms;
   }
 
-  /** Returns the samples of the window, second by second, with the readings of the servers. */
+  /** The samples of the window, second by second, with the readings of the servers. */
   samples(): Sample[] {
     return this.#merger.rows(this.#monitor?.samples ?? [], this.#opens_ms);
   }
@@ -269,7 +269,8 @@ class GeneratorRun {
 /**
  * Makes the load of one run: set-up, warm-up, window, tear-down. Where the spec says so, it waits
  * at each drained moment for a line that the counters are read; several generators also wait for
- * each other. The first generator reads the servers. @throws BenchError
+ * each other. The first generator reads the servers.
+ * @throws BenchError
  */
 export async function runGenerator(
   spec: GeneratorRunSpec,
@@ -349,7 +350,7 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   );
 }
 
-/** Returns how often each distinct request was sent, or was not decided, over all workers. */
+/** How often each distinct request was sent, or was not decided, over all workers. */
 export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {
@@ -362,7 +363,7 @@ export function requestCounts(
 }
 
 /**
- * Returns the warm-up of a run, which is what came before the reading of the counters, and its
+ * The warm-up of a run, which is what came before the reading of the counters, and its
  * lead-in.
  */
 export function withLeadIn(
@@ -382,7 +383,7 @@ export function withLeadIn(
   };
 }
 
-/** Returns the live figures of one second. */
+/** The live figures of one second. */
 export function secondEvent(sample: Sample, server: ServerSample | undefined): SecondEvent {
   const answered = sample.allowed + sample.limited;
   return {

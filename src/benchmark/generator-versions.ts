@@ -8,7 +8,7 @@ export function packageVersion(path: string): string {
   return version;
 }
 
-/** Returns the loaded versions of what generates the load, except those of a driver's libraries. */
+/** The loaded versions of what generates the load, except those of a driver's libraries. */
 export const generatorVersions = (): { node: string; harness: string } => ({
   node: process.versions.node,
   harness: packageVersion(require.resolve("../../package.json")),

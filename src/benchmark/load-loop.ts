@@ -52,7 +52,7 @@ export interface LoadLoop {
     end: AbortSignal,
   ): Promise<WarmupTotals>;
   /**
-   * Says whether sends of an open loop that fall due together share a wake, from the next window
+   * Whether sends of an open loop that fall due together share a wake, from the next window
    * on.
    */
   shareWakes?(shared: boolean): void;

@@ -1,6 +1,6 @@
 import type { Progress } from "../contract/progress.js";
 
-/** Returns one line with the live figures of a second. */
+/** One line with the live figures of a second. */
 export function secondText(second: Extract<Progress, { event: "second" }>): string {
   const percent = (value: number, digits: number) => `${value.toFixed(digits)} %`;
   const { limited_share, p99_ms, generator_event_loop_utilisation } = second;

@@ -44,7 +44,7 @@ export class ReadingWaits {
     this.#lines.on("close", end);
   }
 
-  /** Tells whether the input said that the warm-up of all generators may end. */
+  /** Whether the input said that the warm-up of all generators may end. */
   get areAllSteady(): boolean {
     return this.#areAllSteady;
   }

@@ -37,7 +37,7 @@ import { cpuUs } from "./measurement/server-readings.js";
 import type { TurnFigures } from "./turn-window.js";
 import type { Measured } from "./workers/protocol.js";
 
-/** Returns what one of several generators adds to its result, so that the results can be merged. */
+/** What one of several generators adds to its result, so that the results can be merged. */
 export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],
@@ -108,7 +108,7 @@ function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistogra
   return byLatencyKind(merged);
 }
 
-/** Returns the length of the window. When targets take turns, it is that of all slices together. */
+/** The length of the window. When targets take turns, it is that of all slices together. */
 function windowMs(measured: RunMeasurements["measured"]): number {
   const counted = measured.flatMap(({ turns }) => turns?.counted_ms ?? []);
   if (counted.length > 0) return mean(counted);
@@ -215,7 +215,7 @@ function serverFigures(
   };
 }
 
-/** Returns the decisions of a limiter between two readings of one process. */
+/** The decisions of a limiter between two readings of one process. */
 function consumesBetween(before: Consumes, after: Consumes): Consumes {
   const decisions: Consumes = grown(["calls", "allowed", "limited", "failed"], before, after);
   if (after.without_store !== undefined)
@@ -266,7 +266,7 @@ function timelineFigures({ answers, measured, opens_ms, opens_s, spec }: RunMeas
   return { timeline: timelineOf(workers, { opens_s, opened_at: wallTime(opens_ms), openLoop }) };
 }
 
-/** Returns what each key was admitted, where the quota of the traffic binds. */
+/** What each key was admitted, where the quota of the traffic binds. */
 function boundaryOfRun(
   { measured, consumers }: RunMeasurements,
   profile: TrafficProfile,
@@ -279,7 +279,7 @@ function boundaryOfRun(
   });
 }
 
-/** Returns the result of a run, judged by the evidence that the generator has. */
+/** The result of a run, judged by the evidence that the generator has. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const { spec, consumers, driverVersions, warmup } = measurements;
   const { traffic, load, share } = spec.generator;

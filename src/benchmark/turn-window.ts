@@ -174,7 +174,7 @@ export class TurnWindow {
     return this.#turns;
   }
 
-  /** Returns the answers of the last turn. */
+  /** The answers of the last turn. */
   lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
     const { allowed, limited } = this.#recorder.slices(this.#turns * slice_ms);
     const first = -Math.round(slice_ms / SLICE_MS);
@@ -187,7 +187,7 @@ export class TurnWindow {
     };
   }
 
-  /** Returns what was done since the last call. Only time in slices counts. */
+  /** What was done since the last call. Only time in slices counts. */
   sample(): WorkerSample {
     return this.#recorder.sample(this.#counted_ms);
   }
@@ -246,7 +246,7 @@ export interface TurnsPlan extends TurnOrder {
   counts: boolean;
 }
 
-/** Returns how many turns of a target make a second of slices. */
+/** How many turns of a target make a second of slices. */
 export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
 

@@ -23,7 +23,7 @@ export interface WarmupByTurns {
 }
 
 /**
- * Returns the mean latency of all answers of a target, 0 without any. It includes those after a
+ * The mean latency of all answers of a target, 0 without any. It includes those after a
  * slice, because an answer that takes longer than a slice never comes in one.
  */
 export function meanLatencyMs(workers: WorkersOfTarget): number {
@@ -34,7 +34,7 @@ export function meanLatencyMs(workers: WorkersOfTarget): number {
 }
 
 /**
- * Returns each turn of a worker as a slice of a warm-up.
+ * Each turn of a worker as a slice of a warm-up.
  * @param before_ms from the begin of the warm-up to the first turn
  */
 export function slicesOfTurns(

@@ -83,7 +83,7 @@ export class WarmupWatch {
     return this.#isSteady;
   }
 
-  /** Tells whether the last slices have a trend, or too few answers to tell. */
+  /** Whether the last slices have a trend, or too few answers to tell. */
   #mayHaveTrend(): boolean {
     const isClosed = this.#model === "closed";
     const latencies = this.#latencies.filter((latency) => !Number.isNaN(latency));

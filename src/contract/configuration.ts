@@ -79,7 +79,7 @@ export function loadText({ layer, load }: { layer: Layer; load: Load }): string 
   return `${withThousands(load.rate_per_second)}/s ${load.arrivals}, up to ${connections}`;
 }
 
-/** Returns a load as file names have it, e.g. `50c`, `5000rps-200c` or `5000rps-poisson-200c`. */
+/** A load as file names have it, e.g. `50c`, `5000rps-200c` or `5000rps-poisson-200c`. */
 function loadFileName(load: Load): string {
   const connections = `${load.connections}c`;
   if (load.model === "closed") return connections;
@@ -173,7 +173,7 @@ export const configurationSchema = z.strictObject({
 export type Configuration = z.infer<typeof configurationSchema>;
 
 /**
- * Returns JSON with sorted keys and without undefined members, so that equal values have equal
+ * JSON with sorted keys and without undefined members, so that equal values have equal
  * texts.
  */
 export function canonicalJson(value: unknown): string {
@@ -185,7 +185,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * Returns a hash of 16 hex digits. Versions, machine, runs, order and warm-up are no part of it, so
+ * A hash of 16 hex digits. Versions, machine, runs, order and warm-up are no part of it, so
  * that rows can be followed over time.
  */
 export function configurationHash(configuration: Configuration): string {

@@ -100,7 +100,7 @@ export const namedCounts = (counts: DimensionCounts): NamedCounts =>
 export const countIn = (configuration: NamedCounts, key: DimensionKey): number =>
   configuration[key] ?? DEFAULT_COUNT;
 
-/** Returns texts such as `on 2 servers`, for each dimension that is not the default. */
+/** Texts such as `on 2 servers`, for each dimension that is not the default. */
 export const countTexts = (counts: NamedCounts): string[] =>
   dimensions.flatMap(({ key, other, preposition }) =>
     countIn(counts, key) > DEFAULT_COUNT ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],

@@ -11,7 +11,7 @@ export const LEAST_BASELINE_S = 3;
 /** The least seconds after a fault whose times the user sets. */
 export const LEAST_SETTLING_S = 3;
 
-/** Returns how long a fault lasts by default. */
+/** How long a fault lasts by default. */
 export const defaultLengthS = ({
   name,
   action,
@@ -19,7 +19,7 @@ export const defaultLengthS = ({
   findNamedFault(name)?.length_s ?? propertiesOfAction(action).length_s;
 
 /**
- * Returns the end of a fault. A fault that lasts to the end of the window counts as ending at its
+ * The end of a fault. A fault that lasts to the end of the window counts as ending at its
  * start.
  */
 export const faultEndS = ({ start_s, length_s = 0 }: Fault): number => start_s + length_s;

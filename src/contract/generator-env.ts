@@ -76,7 +76,7 @@ export type GeneratorGroup = {
 };
 
 /**
- * Returns the group in RUN_SPEC. It is undefined where it holds one run, or is not set.
+ * The group in RUN_SPEC. It is undefined where it holds one run, or is not set.
  * @throws usageError
  */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {

@@ -44,7 +44,7 @@ export const layerDescription = (id: Layer): LayerDescription =>
 
 export const isClientLayer = (id: Layer): boolean => layerDescription(id).consumer === "client";
 
-/** Tells whether a load program sends plain commands to the store. */
+/** Whether a load program sends plain commands to the store. */
 export const isProgramLayer = (id: Layer): boolean => layerDescription(id).consumer === "program";
 
 /**

@@ -19,7 +19,7 @@ export const MANIFEST_SCHEMA_VERSION = 4;
 export const OLDEST_REPORTED_VERSION = 2;
 
 /**
- * Returns why a manifest of another schema version is refused, with the remedy. It is undefined for
+ * Why a manifest of another schema version is refused, with the remedy. It is undefined for
  * one of this version.
  */
 export function otherVersionReason(version: unknown): string | undefined {

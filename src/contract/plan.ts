@@ -196,7 +196,7 @@ export type Plan = z.infer<typeof planSchema>;
 export type PlannedConfiguration = Plan["configurations"][number];
 export type PlannedRun = Plan["runs"][number];
 
-/** Returns a configuration as a plan holds it. */
+/** A configuration as a plan holds it. */
 export const plannedFrom = (configuration: Configuration): PlannedConfiguration => ({
   hash: configurationHash(configuration),
   configuration,
@@ -213,7 +213,7 @@ export function plannedConfiguration(
 }
 
 /**
- * Returns the runs in parts that are measured one after the other. When targets take turns a part
+ * The runs in parts that are measured one after the other. When targets take turns a part
  * is a group, and otherwise a run.
  */
 export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagnose">>(

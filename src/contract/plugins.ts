@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Environment } from "../kit/env.js";
 import { usageError } from "../kit/errors.js";
 
-/** Returns the schema of a function of this type. Its parameters cannot be checked. */
+/** The schema of a function of this type. Its parameters cannot be checked. */
 export const functionOf = <Type extends (...parameters: never[]) => unknown>() =>
   z.custom<Type>((value) => typeof value === "function", "must be a function");
 
@@ -67,6 +67,6 @@ export function parsePluginPaths(text: string, separator: string): string[] {
   }
 }
 
-/** Returns the environment variable with which a program loads these plugins. */
+/** The environment variable with which a program loads these plugins. */
 export const encodePlugins = (paths: readonly string[] = []): Record<string, string> =>
   paths.length > 0 ? { PLUGINS: JSON.stringify(paths) } : {};

@@ -37,13 +37,13 @@ export const MAX_DESCRIPTORS = 16;
 
 export type NumberName = keyof typeof RANGES;
 
-/** Returns the schema of a whole number in a document. */
+/** The schema of a whole number in a document. */
 export const wholeIn = (name: NumberName) => z.int().min(RANGES[name].min).max(RANGES[name].max);
-/** Returns the schema of a number in a document. */
+/** The schema of a number in a document. */
 export const numberSchema = (name: NumberName) =>
   z.number().min(RANGES[name].min).max(RANGES[name].max);
 
-/** Returns the schema of a whole number in an environment variable. */
+/** The schema of a whole number in an environment variable. */
 export const wholeText = (name: NumberName) => wholeNumber(RANGES[name].min, RANGES[name].max);
-/** Returns the schema of a number in an environment variable. */
+/** The schema of a number in an environment variable. */
 export const decimalText = (name: NumberName) => decimalNumber(RANGES[name].min, RANGES[name].max);

@@ -10,7 +10,7 @@ const MOST_MS = 60_000;
 const DELAY = /^delay (\d{1,5})$/;
 
 /**
- * Returns one line on the standard input of a relay, e.g. `pass`, `delay 20` or `hold`. The relay
+ * One line on the standard input of a relay, e.g. `pass`, `delay 20` or `hold`. The relay
  * prints the same line once it does so.
  */
 export const relayLine = (mode: RelayMode): string =>

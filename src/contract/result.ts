@@ -317,7 +317,7 @@ export const resultSchema = z.discriminatedUnion("status", [
 export type Result = z.infer<typeof resultSchema>;
 
 /**
- * Tells whether a run ended with figures, which our own generator measured or a load program
+ * Whether a run ended with figures, which our own generator measured or a load program
  * printed.
  */
 export const hasFigures = (result: Result): result is MeasuredResult | PrintedResult =>

@@ -52,7 +52,7 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 export const FOREIGN_CPU_PERCENT = 10;
 
 /**
- * Returns the percentage of one CPU from which on a run is suspect (M25). When targets take turns,
+ * The percentage of one CPU from which on a run is suspect (M25). When targets take turns,
  * foreign CPU time meets all targets alike, and the limit is half of all CPUs.
  */
 export const foreignLimitPercent = (byTurns: boolean, cpus: number): number =>

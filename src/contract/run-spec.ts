@@ -190,7 +190,7 @@ export function decodeRunSpec(env: Environment): RunSpec | undefined {
 }
 
 /**
- * Returns the group in the variable RUN_SPEC. It is undefined where it holds something else.
+ * The group in the variable RUN_SPEC. It is undefined where it holds something else.
  * @throws like `decodeRunSpec`
  */
 export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
@@ -199,7 +199,7 @@ export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   return isGroup ? parsed(document, groupSpecSchema) : undefined;
 }
 
-/** Returns the document in RUN_SPEC, or in the file that it names. */
+/** The document in RUN_SPEC, or in the file that it names. */
 function documentOf({ RUN_SPEC: textOrPath }: Environment): unknown {
   if (!textOrPath) return undefined;
   try {

@@ -39,13 +39,13 @@ export const LOOK_SHARES = { first: 0.008, last: 0.022 } as const;
 export const MIN_TRIALS_PER_RATE = 5;
 
 /**
- * Returns the smallest two-sided p of the exact test of signed ranks: all pairs differ in one
+ * The smallest two-sided p of the exact test of signed ranks: all pairs differ in one
  * direction.
  */
 export const smallestPairedP = (pairs: number): number => 2 ** (1 - pairs);
 
 /**
- * Returns the smallest two-sided p of the exact Mann-Whitney test: all runs of one side lie above
+ * The smallest two-sided p of the exact Mann-Whitney test: all runs of one side lie above
  * the other's.
  */
 export function smallestUnpairedP(runs: number): number {

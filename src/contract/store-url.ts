@@ -95,7 +95,7 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
 }
 
 /**
- * Returns the access to the store of a run, which is that of `STORE_URL`, or else that of an
+ * The access to the store of a run, which is that of `STORE_URL`, or else that of an
  * encrypted store that the campaign started.
  */
 export const storeAccessFrom = (

@@ -101,7 +101,7 @@ export const targetSchema = z.strictObject({
 export type Target = z.infer<typeof targetSchema>;
 
 /**
- * Tells whether a store program keeps the counters. `memory` keeps them in the server, `none` has
+ * Whether a store program keeps the counters. `memory` keeps them in the server, `none` has
  * none.
  */
 export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
@@ -149,7 +149,7 @@ export const storeProgram = ({
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * Tells whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that
+ * Whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that
  * is no version is only a name, and what is not known contradicts nothing.
  * @param seen versions of the nodes, separated by commas
  */
@@ -221,5 +221,5 @@ export function formatTargetText({
   ].join("");
 }
 
-/** Returns the target's label in file names, in which dashes replace `~`, `@`, `:`, `+` and `/`. */
+/** The target's label in file names, in which dashes replace `~`, `@`, `:`, `+` and `/`. */
 export const targetFileName = (label: string): string => label.replaceAll(/[~@:+/]/g, "-");

@@ -14,7 +14,7 @@ const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 /** The share of its measured rate that a direction of a link carried. */
 type CarriedShare = { share: number; bits_per_second: number };
 
-/** Returns the busier of two directions, or undefined where neither carried anything. */
+/** The busier of two directions, or undefined where neither carried anything. */
 function busierDirection(
   directions: readonly { bytes: number; bits_per_second: number }[],
   loaded_s: number,
@@ -40,7 +40,7 @@ interface TalkingPair {
 }
 
 /**
- * Returns each kind of roles with the next one that requests pass, where one of both counts its
+ * Each kind of roles with the next one that requests pass, where one of both counts its
  * bytes.
  */
 function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
@@ -64,7 +64,7 @@ function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
   });
 }
 
-/** Returns the bytes between two machines, in both directions. */
+/** The bytes between two machines, in both directions. */
 function bytesBetweenMachines(
   [near, far]: MachineLink["between"],
   pairs: readonly TalkingPair[],
@@ -86,7 +86,7 @@ function bytesBetweenMachines(
 }
 
 /**
- * Returns the links between machines, with the share of their rate that they carried. A role's
+ * The links between machines, with the share of their rate that they carried. A role's
  * bytes are divided evenly among its peers, and what the nodes of a cluster say to each other counts
  * with the rest.
  * @param loaded_s seconds in which bytes were counted
@@ -110,7 +110,7 @@ export function carriedLinks(
   });
 }
 
-/** Returns the share of its fastest link that the whole network of each machine carried. */
+/** The share of its fastest link that the whole network of each machine carried. */
 export function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,

@@ -15,24 +15,24 @@ type Load = Pick<MeasuredResult, "counts" | "warmup">;
 type Lasting = Pick<MeasuredResult, "duration" | "warmup" | "turns">;
 
 /**
- * Returns the seconds of load between the drained readings around a window. When targets take
+ * The seconds of load between the drained readings around a window. When targets take
  * turns, they are those of the target's turns.
  */
 export const loadedS = ({ duration, warmup, turns }: Lasting): number =>
   duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
 
-/** Returns the requests that were sent between the drained readings around a window. */
+/** The requests that were sent between the drained readings around a window. */
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
   counts.sent + warmup.lead_in.requests;
 
-/** Tells whether a consumer is younger than its readings, so that its counters have begun at 0. */
+/** Whether a consumer is younger than its readings, so that its counters have begun at 0. */
 export const hasRestarted = (
   { at_window_open, at_end }: Pick<ConsumerEvidence, "at_window_open" | "at_end">,
   duration: number,
 ): boolean => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1;
 
 /**
- * Returns the requests that used CPU time between the drained readings. These are the requests that
+ * The requests that used CPU time between the drained readings. These are the requests that
  * the consumers finished, or those that were sent where nothing counts them.
  */
 export function servedRequests(
@@ -54,27 +54,27 @@ export function servedRequests(
 const ENDS = ["allowed", "limited", "failed_answers", "connection_errors", "timed_out"] as const;
 
 /**
- * Returns how all requests of the window ended, including those that were followed after it (M23).
+ * How all requests of the window ended, including those that were followed after it (M23).
  */
 export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, counts.after_window]);
 
 export const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
   failed_answers + connection_errors + timed_out;
 
-/** Returns the number of requests that failed in any way, also after the close of the window. */
+/** The number of requests that failed in any way, also after the close of the window. */
 export const failedRequests = (counts: Counts): number => failures(ends(counts));
 
 export const failedShare = (counts: Counts): number | undefined =>
   counts.sent > 0 ? failedRequests(counts) / counts.sent : undefined;
 
 /**
- * Returns the requests with a known end. They equal `sent` when none was lost or counted twice
+ * The requests with a known end. They equal `sent` when none was lost or counted twice
  * (M8).
  */
 export const accountedRequests = (counts: Counts): number =>
   answeredRequests(counts) + failures(counts) + counts.followed + counts.cut;
 
-/** Returns the followed requests whose end is known. */
+/** The followed requests whose end is known. */
 export const followedEnds = ({ after_window }: Counts): number =>
   answeredRequests(after_window) + failures(after_window);
 

@@ -6,7 +6,7 @@ import type { MeasuredKind } from "../contract/role.js";
 
 type Planned = Pick<Evidence, "faults">;
 
-/** Returns the planned faults that have an effect, on roles of a kind if one is named. */
+/** The planned faults that have an effect, on roles of a kind if one is named. */
 const withEffect = (
   { faults = [] }: Planned,
   effect: FaultEffect,
@@ -18,23 +18,23 @@ const withEffect = (
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
-/** Tells whether a planned fault has one of these effects. */
+/** Whether a planned fault has one of these effects. */
 export const hasEffect = (
   evidence: Planned,
   effects: readonly FaultEffect[],
   kind?: FaultKind,
 ): boolean => effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
 
-/** Tells whether a planned fault ended the process of a role. */
+/** Whether a planned fault ended the process of a role. */
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
-/** Returns the finding of a rule that does not judge what a planned fault explains. */
+/** The finding of a rule that does not judge what a planned fault explains. */
 export const explained = (subject: string): RuleFinding =>
   notApplicable(`${subject}: a fault was planned`);
 
 /**
- * Returns the seconds from the opening of the window to the first fault, or infinity without a
+ * The seconds from the opening of the window to the first fault, or infinity without a
  * fault.
  */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
@@ -67,7 +67,7 @@ export const invalid = (text: string): RuleFinding => ({ severity: "invalid", te
 export const suspect = (text: string): RuleFinding => ({ severity: "suspect", text });
 export const notApplicable = (text: string): RuleFinding => ({ severity: "not applicable", text });
 /**
- * Returns the finding of a rule whose evidence this result does not hold. A rule that needs new
+ * The finding of a rule whose evidence this result does not hold. A rule that needs new
  * evidence begins with `if (evidence.member === undefined) return notChecked("what it is")`: the
  * member is optional in the contract, because older results lack it, and every new result has it.
  */

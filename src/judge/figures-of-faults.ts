@@ -52,8 +52,8 @@ type Ends = { allowed: number; limited: number; failed: number };
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
 /**
- * Tells what the requests of a timeline got, slice by slice, and compares it with what they got
- * before faults.
+ * What the requests of a timeline got, slice by slice, to compare with what they got before
+ * faults.
  */
 class ObservedService {
   readonly slices: number;
@@ -94,7 +94,7 @@ class ObservedService {
   }
 
   /**
-   * Returns the requests that were due in a span and still wait at its end, less those that waited
+   * The requests that were due in a span and still wait at its end, less those that waited
    * before the faults. It is undefined in a closed loop.
    */
   waiting({ from, to }: Span): number | undefined {
@@ -105,7 +105,7 @@ class ObservedService {
   }
 
   /**
-   * Returns the share of served requests among those that ended and those that began to wait. It is
+   * The share of served requests among those that ended and those that began to wait. It is
    * undefined without any.
    */
   servedShare(span: Span): number | undefined {
@@ -121,7 +121,7 @@ class ObservedService {
   }
 
   /**
-   * Tells whether requests fail, which a busy host alone does not cause. Requests that are given up
+   * Whether requests fail, which a busy host alone does not cause. Requests that are given up
    * do not count, because they were due long before.
    */
   isFailing(span: Span): boolean {
@@ -139,7 +139,7 @@ class ObservedService {
   }
 
   /**
-   * Tells whether a good second may begin with this slice. It must not begin before the burst in
+   * Whether a good second may begin with this slice. It must not begin before the burst in
    * which what waited is answered.
    */
   #beginsServed(slice: number): boolean {
@@ -147,7 +147,7 @@ class ObservedService {
   }
 
   /**
-   * Returns the first slice of a span that begins a second at the rate before the faults, or else
+   * The first slice of a span that begins a second at the rate before the faults, or else
    * the end of the span.
    */
   backAt({ from, to }: Span): number {
@@ -160,7 +160,7 @@ class ObservedService {
   }
 
   /**
-   * Returns the highest p99 of a second that begins in a span. It is null where none has an answer.
+   * The highest p99 of a second that begins in a span. It is null where none has an answer.
    */
   worstP99({ from, to }: Span): number | null {
     const p99s_us = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
@@ -168,7 +168,7 @@ class ObservedService {
   }
 
   /**
-   * Returns the first slice of a span with which three good seconds begin. It is undefined without
+   * The first slice of a span with which three good seconds begin. It is undefined without
    * one.
    */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
@@ -183,7 +183,7 @@ class ObservedService {
     return undefined;
   }
 
-  /** Returns the first slice of a span from which on requests are served, at any latency. */
+  /** The first slice of a span from which on requests are served, at any latency. */
   servedAgain(span: Span): number | undefined {
     return this.#firstOfThree(
       span,
@@ -191,12 +191,12 @@ class ObservedService {
     );
   }
 
-  /** Returns the first slice of a span from which on requests are served as fast as before. */
+  /** The first slice of a span from which on requests are served as fast as before. */
   recovery(span: Span, p99_before_us: number): number | undefined {
     return this.#firstOfThree(span, (second) => this.#isGoodSecond(second, p99_before_us));
   }
 
-  /** Returns the slices of a span of which something holds. */
+  /** The slices of a span of which something holds. */
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
     return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter(
       (slice) => holds({ from: slice, to: slice + 1 }),
@@ -238,7 +238,7 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
-/** Tells whether and from which slice on the service has recovered, or why that is not known. */
+/** Whether and from which slice on the service has recovered, or why that is not known. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,
@@ -272,7 +272,7 @@ function recoveryOf(
 }
 
 /**
- * Returns the slice from which on requests are served again. It is null where they are not, and
+ * The slice from which on requests are served again. It is null where they are not, and
  * undefined where that is not known.
  */
 function servedAgainOf(
@@ -284,7 +284,7 @@ function servedAgainOf(
   return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
 
-/** Returns the outcomes as shares of the requests that ended. It is null where none ended. */
+/** The outcomes as shares of the requests that ended. It is null where none ended. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
   const requests = ended(ends);
   if (requests === 0) return null;
@@ -308,7 +308,7 @@ function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["beha
 }
 
 /**
- * Returns the largest reading of the servers' resident memory in a span, and the last reading
+ * The largest reading of the servers' resident memory in a span, and the last reading
  * before it.
  */
 function memoryOf(
@@ -378,7 +378,7 @@ function figuresOf(
 }
 
 /**
- * Returns the figures of each injected fault, in the order of the plan, or undefined without
+ * The figures of each injected fault, in the order of the plan, or undefined without
  * faults. A fault is followed until the next one or the end of the window, and all are judged by
  * the service before the first. docs/faults.md defines each figure.
  */

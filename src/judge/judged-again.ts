@@ -24,7 +24,7 @@ export interface StoredResult {
 
 type Round = readonly StoredResult[];
 
-/** Returns the answers in each turn, or undefined where the slices do not make whole turns. */
+/** The answers in each turn, or undefined where the slices do not make whole turns. */
 function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined {
   const perTurn = (turns?.slice_ms ?? 0) / SLICE_MS;
   if (!turns || slices.allowed.length !== turns.turns * perTurn) return undefined;
@@ -33,7 +33,7 @@ function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined 
   return Array.from({ length: turns.turns }, (_, turn) => answersIn(slices, turn * perTurn));
 }
 
-/** Returns the results of a round by file, with their halves recomputed by the present rules. */
+/** The results of a round by file, with their halves recomputed by the present rules. */
 function withHalves(round: Round): Map<string, MeasuredResult> {
   const members = round.flatMap(({ file, result }) => {
     const answers = result.status === "measured" ? answersByTurn(result) : undefined;
@@ -53,7 +53,7 @@ const isEqual = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);
 
 /**
- * Returns a verdict without its version, and without what no result of its campaign could be
+ * A verdict without its version, and without what no result of its campaign could be
  * checked for.
  */
 function comparableVerdict(
@@ -99,7 +99,7 @@ interface CampaignByRules {
 }
 
 /**
- * Returns the results of a campaign. The present rules recompute the halves of results that belong
+ * The results of a campaign. The present rules recompute the halves of results that belong
  * to rounds.
  */
 function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {

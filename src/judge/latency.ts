@@ -36,7 +36,7 @@ export const ACCURACY = { ms: 0.05, share: 0.001 } as const;
 
 const toMs = (us: number): number => Math.round(us) / 1000;
 
-/** Returns the latency at a rank, in milliseconds. */
+/** The latency at a rank, in milliseconds. */
 const atRank = (histogram: Histogram, rank: number): number =>
   // Half a rank lower is asked for, because the library would round a rounding error above a whole
   // rank up to the next one.
@@ -50,14 +50,14 @@ function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: 
   };
 }
 
-/** Returns the upper bound where both bounds are equal within the accuracy, or else undefined. */
+/** The upper bound where both bounds are equal within the accuracy, or else undefined. */
 function settled({ low, high }: Bounds): number | undefined {
   if (high === null) return undefined;
   return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
 /**
- * Returns the latencies of all answers, and those of all requests with the ages of unanswered ones.
+ * The latencies of all answers, and those of all requests with the ages of unanswered ones.
  */
 function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; everyone: Histogram } {
   const answered = parts.flatMap(({ allowed, limited }) => [allowed, limited]);
@@ -69,7 +69,7 @@ function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; ever
 }
 
 /**
- * Returns the latency block of a result, in milliseconds with microsecond precision.
+ * The latency block of a result, in milliseconds with microsecond precision.
  *
  * A request that failed, was lost, timed out or was never sent would have been answered later than
  * its age (M23). A percentile is known if it is the same whether these answers come at their ages
@@ -113,7 +113,7 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
 }
 
 /**
- * Returns the latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first
+ * The latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first
  * one that is not known; see `latencyBlock`.
  */
 export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
@@ -128,10 +128,10 @@ export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   return figures;
 }
 
-/** Returns a figure, or its lower bound where it is not known. */
+/** A figure, or its lower bound where it is not known. */
 export const atLeast = (latency: Latency, name: MovableFigure): number =>
   latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
-/** Returns the percentiles that so many samples do not support (M18). */
+/** The percentiles that so many samples do not support (M18). */
 export const unsupportedPercentiles = (samples: number): string[] =>
   Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));

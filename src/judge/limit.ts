@@ -24,7 +24,7 @@ type Candidate = { resource: Limit["resource"]; used: number; text: string };
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
 /**
- * Returns the load generators; at the limiter layer their workers are the client that is measured.
+ * The load generators; at the limiter layer their workers are the client that is measured.
  */
 function generatorCandidates({ generators, request }: Evidence): Candidate[] {
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
@@ -42,7 +42,7 @@ function generatorCandidates({ generators, request }: Evidence): Candidate[] {
 const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
 
 /**
- * Returns how busy all CPUs of a machine were together. From `USED_UP` on they count as full, since
+ * How busy all CPUs of a machine were together. From `USED_UP` on they count as full, since
  * a busy event loop may be one that waited for a CPU.
  */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
@@ -65,7 +65,7 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
 }
 
 /**
- * Returns the CPUs of each of several machines. Machines that are one computer show the same
+ * The CPUs of each of several machines. Machines that are one computer show the same
  * figure.
  */
 const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
@@ -77,7 +77,7 @@ const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Can
   );
 
 /**
- * Returns the event loops of the servers. Between the drained readings a loop is only active in the
+ * The event loops of the servers. Between the drained readings a loop is only active in the
  * window, because the pauses around it are idle.
  */
 function serverLoops(evidence: Evidence): Candidate[] {
@@ -146,7 +146,7 @@ function serviceCpu(
   ];
 }
 
-/** Returns the roles behind the servers that decide, which are services and stores. */
+/** The roles behind the servers that decide, which are services and stores. */
 export const decidingRoles = (
   evidence: Pick<Evidence, "resources" | "host_load" | "store">,
 ): Candidate[] => [
@@ -158,7 +158,7 @@ export const decidingRoles = (
   ),
 ];
 
-/** Returns the links of the generators' machines. A link has its full rate in each direction. */
+/** The links of the generators' machines. A link has its full rate in each direction. */
 function networkCandidates(evidence: Evidence): Candidate[] {
   return evidence.generators.flatMap(({ links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
@@ -170,7 +170,7 @@ function networkCandidates(evidence: Evidence): Candidate[] {
 }
 
 /**
- * Returns the links between machines. They are used up from `FULL` on, because many small packets
+ * The links between machines. They are used up from `FULL` on, because many small packets
  * carry less than a few large ones.
  */
 export function machineLinks(
@@ -208,7 +208,7 @@ function quotaCandidates({ counts, prediction }: Evidence): Candidate[] {
 }
 
 /**
- * Returns the resource that was used up, or used most. It is `none` for an open loop below
+ * The resource that was used up, or used most. It is `none` for an open loop below
  * capacity, for too few connections, and where components wait for each other. The network only
  * counts where the rate of its links is known.
  */
@@ -232,7 +232,7 @@ export function limitOf(evidence: Evidence): Limit {
 }
 
 /**
- * Returns the most used resource.
+ * The most used resource.
  * @param aboutService what a limit of the client says about a service behind it
  */
 export function limitFrom(

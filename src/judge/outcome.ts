@@ -14,12 +14,12 @@ const BLOCKED_SHARE = 0.01;
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
-/** Tells whether too few of the offered requests were sent. */
+/** Whether too few of the offered requests were sent. */
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
 /**
- * Tells whether the offered rate was missed because of the target; a saturated generator reads late
+ * Whether the offered rate was missed because of the target; a saturated generator reads late
  * itself.
  */
 export function isOverloaded(evidence: Evidence): boolean {
@@ -43,7 +43,7 @@ const MAX_FAILED_SHARE = 0.001;
 
 type TargetOutcome = { outcome?: OutcomeStatus; outcome_text?: string };
 
-/** Tells whether the target did not serve its load (M24). */
+/** Whether the target did not serve its load (M24). */
 export const isSpoiled = ({ outcome }: { outcome?: OutcomeStatus | undefined }): boolean =>
   outcome === "overloaded" || outcome === "failed";
 
@@ -64,7 +64,7 @@ const RECOVERED_S = 3;
 const MAX_FAILED_SHARE_RECOVERED = 0.01;
 
 /**
- * Returns the outcome of a run with faults. What fails because of a fault is measured, so the
+ * The outcome of a run with faults. What fails because of a fault is measured, so the
  * target must serve its load before the fault and in the last seconds alone.
  */
 function outcomeWithFaults(evidence: Evidence): TargetOutcome {
@@ -93,7 +93,7 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
 }
 
 /**
- * Returns served, overloaded or failed (M24, M27). Nothing is known where the measurement is
+ * Served, overloaded or failed (M24, M27). Nothing is known where the measurement is
  * broken.
  */
 export function targetOutcome(evidence: Evidence, verdict: Verdict): TargetOutcome {

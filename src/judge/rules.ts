@@ -75,13 +75,13 @@ export const ruleFindings = <Seen>(
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
-/** Returns the texts of the findings of one severity, with their rules. */
+/** The texts of the findings of one severity, with their rules. */
 const textsOf = (findings: readonly NamedFinding[], severity: RuleFinding["severity"]) =>
   findings.flatMap((finding) =>
     finding.severity === severity ? [{ rule: finding.rule, text: finding.text }] : [],
   );
 
-/** Returns the status, which the gravest reason decides. */
+/** The status, which the gravest reason decides. */
 function statusOf(reasons: Verdict["reasons"]): Verdict["status"] {
   if (reasons.some(({ severity }) => severity === "invalid")) return "invalid";
   return reasons.length > 0 ? "suspect" : "valid";

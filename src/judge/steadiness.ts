@@ -8,7 +8,7 @@ import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 const TWO_SIDED_5_PERCENT = 1.96;
 
 /**
- * Tells whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and
+ * Whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and
  * Kendall, two-sided at 5 %, by the normal approximation with corrections for continuity and for
  * ties, which holds from about ten values on.
  */
@@ -51,7 +51,7 @@ const RAMP_ERRORS = 3;
  */
 const CORRELATION = { min: 0.6, max: 0.8 };
 
-/** Returns what each whole slice measured. The latency of a slice without an answer is NaN. */
+/** What each whole slice measured. The latency of a slice without an answer is NaN. */
 function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model"]): number[] {
   // The last slice may be shorter than the others.
   const answers = allowed.slice(0, -1).map((count, index) => count + (limited[index] ?? 0));
@@ -62,7 +62,7 @@ function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model
 const withoutGaps = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));
 
-/** Returns the distances of the values from their line of least squares. */
+/** The distances of the values from their line of least squares. */
 function withoutTrend(values: readonly number[]): number[] {
   const centre = (values.length - 1) / 2;
   const level = mean(values);
@@ -73,7 +73,7 @@ function withoutTrend(values: readonly number[]): number[] {
 }
 
 /**
- * Returns the standard error of the difference between a level over `first` slices and a level over
+ * The standard error of the difference between a level over `first` slices and a level over
  * `slices`. Neighbouring slices are alike, so that n slices count as n (1 − r) / (1 + r) with the
  * lag-1 correlation r.
  */
@@ -91,7 +91,7 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
   );
 }
 
-/** Returns the slices of the first seconds of a window. */
+/** The slices of the first seconds of a window. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) =>
     values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
@@ -138,7 +138,7 @@ interface Scatter {
   degrees: number;
 }
 
-/** Returns the logarithms of a target less the mean logarithm of others in the same cycles. */
+/** The logarithms of a target less the mean logarithm of others in the same cycles. */
 function relativeTo(others: readonly (readonly number[])[], logs: readonly number[]): number[] {
   if (others.length === 0) return [...logs];
   return logs.map((log, cycle) => log - mean(others.map((othersLogs) => othersLogs[cycle] ?? 0)));
@@ -155,7 +155,7 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * Returns the variance of a cycle of a target: that of its cycles or, where it is smaller, that of
+ * The variance of a cycle of a target: that of its cycles or, where it is smaller, that of
  * the noisiest of the others. What changes within a half must not hide in the error that it makes
  * itself. Undefined where cycles and targets are too few.
  */
@@ -201,11 +201,11 @@ export function halvesOf(
 /** A larger change between halves makes a window unsteady, if it exceeds the error, too. */
 const UNSTEADY = 0.1;
 
-/** Tells whether the halves of a window by turns differ (M26). */
+/** Whether the halves of a window by turns differ (M26). */
 export const areApart = ({ ratio, error }: NonNullable<TurnsRecord["halves"]>): boolean =>
   Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
-/** Returns a note where the `auto` warm-up ended before the target was known to be steady (M26). */
+/** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
 export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {
   const { steady, took_s, requests } = warmup;
   if (steady !== false) return [];

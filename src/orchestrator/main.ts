@@ -87,9 +87,9 @@ function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () =
 }
 
 async function campaign(request: Request): Promise<CampaignEnd> {
-  if (request.dryRun) {
+  if (request.start.dryRun) {
     const dryRun = await previewCampaign(request, packageFolder);
-    const isJson = request.outputMode.format === "json";
+    const isJson = request.output.mode.format === "json";
     print(isJson ? JSON.stringify(dryRun, null, 2) : previewLines(dryRun).join("\n"));
     return { exitCode: dryRunExitCode(dryRun) };
   }
@@ -97,7 +97,8 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     request,
     "; finished runs are kept; continue with --resume",
     async (eventLog, signal) => {
-      if (request.planFirst) await showPlanFirst(request, { packageFolder, eventLog, signal });
+      if (request.start.planFirst)
+        await showPlanFirst(request, { packageFolder, eventLog, signal });
       const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
       return { exitCode, ...folderOf(eventLog) };
     },
@@ -118,8 +119,11 @@ async function interruptible(
   keptText: string,
   work: (eventLog: EventLog, signal: AbortSignal) => Promise<CampaignEnd>,
 ): Promise<CampaignEnd> {
-  const outputs = { out: request.ownResult ? process.stderr : process.stdout, err: process.stderr };
-  const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
+  const outputs = {
+    out: request.output.ownResult ? process.stderr : process.stdout,
+    err: process.stderr,
+  };
+  const eventLog = new EventLog(openScreen(request.output.mode, outputs, process.env));
   // The terminal must get its cursor back, however this process ends.
   const close = () => eventLog.close();
   process.once("exit", close);

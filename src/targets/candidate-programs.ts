@@ -15,7 +15,7 @@ export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> 
   };
 
 /**
- * Returns the stores, services and load programs that these targets can use.
+ * The stores, services and load programs that these targets can use.
  * @throws usageError
  */
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
@@ -52,7 +52,7 @@ function startedLoadProgram(id: string): StartedProgram {
 }
 
 /**
- * Returns the client with the options that are known here. It is undefined where it does not
+ * The client with the options that are known here. It is undefined where it does not
  * support one.
  */
 function candidateClient(text: string): ClientDescription | undefined {

@@ -39,7 +39,7 @@ export interface Libraries {
   load<Module>(name: string, importInstalled: () => Promise<Module>): Promise<Module>;
   /** Imports a package from that folder: the requested one, or one that was installed with it. */
   fromFolder<Module>(name: string): Promise<Module>;
-  /** Returns the version of the library that `load` gives, from its package.json. */
+  /** The version of the library that `load` gives, from its package.json. */
   version(name: string): string;
 }
 

@@ -74,7 +74,7 @@ export interface LimiterHook {
   /** The library tells clients by its own default, not by `keyOf`, which is called all the same. */
   byAddress?: true;
   /**
-   * Returns the key of a request.
+   * The key of a request.
    * @throws an error with a status code for a request without a valid key
    */
   keyOf(request: HookedRequest): string;

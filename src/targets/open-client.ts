@@ -61,7 +61,7 @@ export interface OpenClient {
     ...parameters: readonly (string | number)[]
   ): Promise<unknown>;
   /**
-   * Returns one key for each primary (hash-tagged). Consumes on all these keys reach every shard.
+   * One key for each primary (hash-tagged). Consumes on all these keys reach every shard.
    */
   shardKeys(): Promise<readonly string[]>;
   /** Closes all connections and leaves no handle open; does not reject when the store is gone. */

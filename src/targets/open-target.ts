@@ -32,7 +32,7 @@ export interface OpenTarget {
 type RequestedPackage = { package: string | undefined; version: string | undefined };
 
 /**
- * Returns where that package is loaded from.
+ * Where that package is loaded from.
  * @throws environmentError when the version is not installed
  */
 const librariesFor = (

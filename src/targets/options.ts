@@ -34,7 +34,7 @@ export const SCRIPT = "scripts";
  */
 export const FRAMEWORK = "server's web frameworks";
 
-/** Tells whether a target is a copy of the one without that option. */
+/** Whether a target is a copy of the one without that option. */
 export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
   ids.includes(COPY);
 
@@ -219,7 +219,7 @@ const node: OptionDescription = {
 /** Id of the option that encrypts what server and store say to each other. */
 const TLS = "tls";
 
-/** Tells whether the store that a campaign starts for a target is encrypted. */
+/** Whether the store that a campaign starts for a target is encrypted. */
 export const isEncrypted = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
   ids.includes(TLS);
 
@@ -335,7 +335,7 @@ export const separating: readonly SeparatingOption[] = options.flatMap(
     separates ? [{ ...definedOnly({ id, pattern }), separates }] : [],
 );
 
-/** Returns the list entry of each option that separates rankings, among the options of a target. */
+/** The list entry of each option that separates rankings, among the options of a target. */
 export const separationsOf = (
   ids: readonly string[],
   list: readonly SeparatingOption[] = separating,

@@ -265,7 +265,7 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), identity);
 }
 
-/** Returns the identity of a limiter that another one takes the place of. */
+/** The identity of a limiter that another one takes the place of. */
 export const limiterIdentityOf = ({ version, script }: LimiterIdentity): LimiterIdentity =>
   definedOnly({ version, script });
 

@@ -23,7 +23,7 @@ export { findTopology } from "./topologies.js";
 export { describeClient } from "./varied-client.js";
 
 /**
- * Tells whether a store, service or module is available here. The answer is true, or the reason why
+ * Whether a store, service or module is available here. The answer is true, or the reason why
  * not, or false where it was not found.
  */
 export type Availability = (id: string) => boolean | string;
@@ -84,7 +84,7 @@ function describeRequest(text: string, requested: TargetText): DescribedRequest 
   return { plain, client, topology, limiter, optionIds, storeLimiter };
 }
 
-/** Returns why what the text names does not go together. It is undefined where it does. */
+/** Why what the text names does not go together. It is undefined where it does. */
 function unsupportedPart(
   requested: TargetText,
   { plain, client, topology, limiter, storeLimiter }: DescribedRequest,
@@ -117,7 +117,7 @@ const usableStores = (
   return candidates.filter((id) => runsAs(id, topology));
 };
 
-/** Returns the target on the first store that is available, or why it cannot be measured here. */
+/** The target on the first store that is available, or why it cannot be measured here. */
 function placed(
   requested: TargetText,
   described: DescribedRequest,
@@ -139,7 +139,7 @@ function placed(
   return { target, note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}` };
 }
 
-/** Returns the names of a target, in full and without what is the default. */
+/** The names of a target, in full and without what is the default. */
 function namedTarget(
   requested: TargetText,
   { plain, client, topology, limiter, optionIds, storeLimiter }: DescribedRequest,
@@ -199,7 +199,7 @@ const runsAs = (store: string, topology: string): boolean =>
 const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
 /**
- * Returns the limiter that a target's option names, or why its client does not support it.
+ * The limiter that a target's option names, or why its client does not support it.
  * @throws usageError
  */
 function limiterOf(
@@ -225,7 +225,7 @@ function limiterOf(
   };
 }
 
-/** Returns why the service, the module or the load program that a client needs is not available. */
+/** Why the service, the module or the load program that a client needs is not available. */
 function missingPart(
   { service, module, program, node }: ClientDescription,
   available: Availability,
@@ -254,7 +254,7 @@ function unsupportedReason(limiter: LimiterDescription, limits: Limits): string 
   return limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
 }
 
-/** Returns why a resolved target cannot keep these limits. It is undefined when it can. */
+/** Why a resolved target cannot keep these limits. It is undefined when it can. */
 export const unsupportedLimits = (
   target: Readonly<
     Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>
@@ -265,13 +265,13 @@ export const unsupportedLimits = (
   describeClient(target).unsupportedReason?.(limits);
 
 /**
- * Returns why a target cannot deny at the cost of an ordinary decision. It is undefined where it
+ * Why a target cannot deny at the cost of an ordinary decision. It is undefined where it
  * can.
  */
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;
 
-/** Returns why the hook of the target's limiter cannot be installed in the target's framework. */
+/** Why the hook of the target's limiter cannot be installed in the target's framework. */
 export function otherFramework({
   limiter,
   framework = DEFAULT_FRAMEWORK,

@@ -24,10 +24,10 @@ export interface ServiceDescription {
    */
   files(limits: Limits, nonce: string, access?: StoreAccess): Readonly<Record<string, string>>;
   arguments?(allocation: ServiceAllocation, place: StorePlace): readonly string[];
-  /** Returns all settings. Those without an address are part of the result. */
+  /** All settings. Those without an address are part of the result. */
   environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
   /**
-   * Returns the setting that the service refused, from the lines that it printed before it ended.
+   * The setting that the service refused, from the lines that it printed before it ended.
    * It is undefined where they name none.
    */
   refusedSetting?(lines: readonly string[]): { name: string; takes: string } | undefined;

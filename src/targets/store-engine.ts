@@ -86,7 +86,7 @@ export interface StoreSession {
    * @param decisionCommands as for `read`
    */
   diagnose?(decisionCommands?: readonly string[]): Promise<NodeCounters[]>;
-  /** Returns the settings of the running store that can affect a figure. */
+  /** The settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
   /**
    * Carries out a fault, or undoes it. It is absent for an engine whose servers carry out none.

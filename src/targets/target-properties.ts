@@ -7,7 +7,7 @@ import type { ClientDescription } from "./target-types.js";
 type NamedTarget = Pick<Target, "store" | "label" | "options">;
 
 /**
- * Returns what plan and results say of a target, so that nobody reads it from the target's text
+ * What plan and results say of a target, so that nobody reads it from the target's text
  * again.
  */
 export function propertiesOf(

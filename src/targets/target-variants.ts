@@ -14,7 +14,7 @@ import { resolveTarget } from "./resolve.js";
 import { stores } from "./stores/index.js";
 
 /**
- * Returns the ids of the limiters that a target can name. The limiter of a store comes with the
+ * The ids of the limiters that a target can name. The limiter of a store comes with the
  * store.
  */
 export const limiterNames = (): string[] =>
@@ -31,7 +31,7 @@ export function parseLimiterText(text: string): VersionedId {
 }
 
 /**
- * Returns the target in each version of Node. A target that names a version is kept.
+ * The target in each version of Node. A target that names a version is kept.
  * @throws usageError
  */
 export function withNodes(text: string, versions: readonly string[]): string[] {
@@ -43,7 +43,7 @@ export function withNodes(text: string, versions: readonly string[]): string[] {
 }
 
 /**
- * Returns the target on each version of its stores. A target that names a version is kept.
+ * The target on each version of its stores. A target that names a version is kept.
  * @throws usageError
  */
 export function withStoreVersions(text: string, versions: readonly VersionedId[]): string[] {
@@ -60,7 +60,7 @@ export function withStoreVersions(text: string, versions: readonly VersionedId[]
 }
 
 /**
- * Returns the target with each limiter. A target that has a limiter, or takes no other, is kept.
+ * The target with each limiter. A target that has a limiter, or takes no other, is kept.
  * @throws usageError
  */
 export function withLimiters(text: string, requested: readonly VersionedId[]): string[] {
@@ -75,7 +75,7 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
 }
 
 /**
- * Returns the target on each framework. A target that names a framework is kept.
+ * The target on each framework. A target that names a framework is kept.
  * @throws usageError
  */
 export function withFrameworks(text: string, requested: readonly string[]): string[] {

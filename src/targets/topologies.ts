@@ -26,7 +26,7 @@ export const topologies: readonly TopologyDescription[] = [
 export const findTopology = (id: string): TopologyDescription =>
   findKnown("topology", topologies, id);
 
-/** Tells whether its nodes share the slots of a cluster. */
+/** Whether its nodes share the slots of a cluster. */
 export const isCluster = (id: string): boolean =>
   topologies.some((topology) => topology.id === id && topology.primaries > 1);
 

@@ -5,7 +5,7 @@ import { options } from "./options.js";
 import type { ClientDescription, VariedClient } from "./target-types.js";
 
 /**
- * Returns the client on a store, or why it cannot use the store. A store that decides itself brings
+ * The client on a store, or why it cannot use the store. A store that decides itself brings
  * its limiter.
  */
 export function onStore(
@@ -21,7 +21,7 @@ export function onStore(
   );
 }
 
-/** Returns the client with these options, or why it does not support one. */
+/** The client with these options, or why it does not support one. */
 export function withOptions(
   client: ClientDescription,
   topology: string,
@@ -39,7 +39,7 @@ export function withOptions(
 }
 
 /**
- * Returns the client of a target, with its options applied.
+ * The client of a target, with its options applied.
  * @throws usageError
  */
 export function describeClient(

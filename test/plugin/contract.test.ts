@@ -11,7 +11,7 @@ import { trafficContract } from "../suites/traffic.js";
  * test:plugin` names.
  */
 const own = clients.map(({ id }) => id);
-const plugins = await registerPlugins({ plugins: decodePlugins(process.env) });
+const plugins = await registerPlugins(decodePlugins(process.env));
 if (plugins.length === 0) throw new Error("name a plugin: npm run test:plugin -- ./my-client.js");
 const ids = (kind: "clients" | "options" | "traffic") =>
   plugins.flatMap(({ members }) => (members[kind] ?? []).map(({ id }) => String(id)));

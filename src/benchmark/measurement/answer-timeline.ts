@@ -32,7 +32,7 @@ export type WorkerTimeline = {
 };
 
 /**
- * Returns the latencies of each slice by worker. The answers of a worker are in the order of its
+ * The latencies of each slice by worker. The answers of a worker are in the order of its
  * slices.
  */
 export function latenciesBySlice(
@@ -51,7 +51,7 @@ export function latenciesBySlice(
   return bySlice;
 }
 
-/** Returns the timeline of a run whose generator has these workers alone. */
+/** The timeline of a run whose generator has these workers alone. */
 export function timelineOf(workers: readonly WorkerTimeline[], window: LoadedWindow): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
   const timelineSlices = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));

@@ -7,7 +7,7 @@ import { sum } from "../../kit/numbers.js";
 import type { TrafficProfile } from "../../traffic/traffic-types.js";
 import type { DecisionColumns } from "./decision-log.js";
 
-/** Returns the requests of each key in the order of their sends. All workers share one clock. */
+/** The requests of each key in the order of their sends. All workers share one clock. */
 export function decisionsByKey(
   { binding, population }: Pick<TrafficProfile, "binding" | "population">,
   logs: readonly DecisionColumns[],
@@ -60,7 +60,7 @@ export function decisionsByKey(
 }
 
 /**
- * Returns what a run with a binding quota admitted. Undefined for other traffic, and where not all
+ * What a run with a binding quota admitted. Undefined for other traffic, and where not all
  * requests were kept.
  */
 export function boundaryFor(

@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Returns the milliseconds of the machine's monotonic clock, which all threads and processes of
+ * The milliseconds of the machine's monotonic clock, which all threads and processes of
  * this host share.
  */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
@@ -18,7 +18,7 @@ export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs()
 const BRACKETS = 32;
 
 /**
- * Returns the milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings,
+ * The milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings,
  * so each cheap reading stands between two exact ones, and the tightest such bracket counts. The
  * result is wrong by at most half its width.
  */
@@ -44,12 +44,12 @@ export function tightestOriginMs(
 const origin_ms = tightestOriginMs(monotonicMs, () => performance.now());
 
 /**
- * Returns the milliseconds of `monotonicMs` at a tenth of the cost, for code that reads the clock
+ * The milliseconds of `monotonicMs` at a tenth of the cost, for code that reads the clock
  * several times per request. It is off by less than 10 µs.
  */
 export const cheapMonotonicMs = (): number => origin_ms + performance.now();
 
-/** Returns a reading that is later than every one before it. */
+/** A reading that is later than every one before it. */
 export function laterMonotonicMs(): number {
   const before_ms = cheapMonotonicMs();
   for (;;) {
@@ -74,7 +74,7 @@ export async function sleepUntil(at_ms: number): Promise<void> {
     Atomics.wait(neverWritten, 0, 0, rest_ms);
 }
 
-/** Returns how long this thread has waited for a CPU. The event loop takes that time for idle. */
+/** How long this thread has waited for a CPU. The event loop takes that time for idle. */
 export function cpuWaitMs(): number | undefined {
   try {
     const [, waited_ns] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

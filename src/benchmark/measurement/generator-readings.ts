@@ -12,7 +12,7 @@ import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 
 /**
- * Returns the garbage collector that frees this thread's heap before it is read, where a run
+ * The garbage collector that frees this thread's heap before it is read, where a run
  * measures the memory of keys; else a function that does nothing.
  */
 export function garbageCollectorFor({ generator, store }: GeneratorRunSpec): () => void {

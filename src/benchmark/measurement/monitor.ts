@@ -23,7 +23,7 @@ const NOTHING = {
 } as const;
 
 /**
- * Tells whether a process was started again between two readings, so that a counter has fallen. The
+ * Whether a process was started again between two readings, so that a counter has fallen. The
  * uptime alone does not tell, because the new process may be older where readings failed.
  */
 const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): boolean =>
@@ -86,7 +86,7 @@ export class ServerMonitor {
     this.samplesByServer = bases.map(() => []);
   }
 
-  /** Returns the last reading, unless it is too old for the second that ends now. */
+  /** The last reading, unless it is too old for the second that ends now. */
   recent(now_ms: number): ServerSample | undefined {
     const last = this.samples.at(-1);
     return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;

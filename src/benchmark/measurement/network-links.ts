@@ -33,7 +33,7 @@ export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
 }
 
 /**
- * Returns the bytes on each link between two readings, without links that appeared or disappeared
+ * The bytes on each link between two readings, without links that appeared or disappeared
  * in between.
  */
 export function bytesBetween(

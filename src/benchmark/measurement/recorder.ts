@@ -52,7 +52,7 @@ export class SliceRecorder {
   }
 
   /**
-   * Returns the slices of the window. The window closes a little late, and answers until then
+   * The slices of the window. The window closes a little late, and answers until then
    * belong to the last slice.
    */
   of(length_ms: number): Slices {
@@ -148,7 +148,7 @@ class SampleBuffer {
 
 const zeroCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
 
-/** Returns how requests ended that were sent, in the window or after it. */
+/** How requests ended that were sent, in the window or after it. */
 const zeroEnds = (): AfterWindow => ({
   allowed: 0,
   limited: 0,

@@ -78,7 +78,7 @@ export class SampleMerger {
     return row;
   }
 
-  /** Returns the latencies of each of the `rows`, in parts. They are empty unless they are kept. */
+  /** The latencies of each of the `rows`, in parts. They are empty unless they are kept. */
   latencies(): Uint32Array[][] {
     const kept = this.#kept ?? [];
     const incomplete = this.#pending.flat();
@@ -90,7 +90,7 @@ export class SampleMerger {
   }
 
   /**
-   * Returns all intervals. Samples that a worker sent after the others had ended belong to the last
+   * All intervals. Samples that a worker sent after the others had ended belong to the last
    * interval.
    */
   #intervals(opened_ms: number): Sample[] {

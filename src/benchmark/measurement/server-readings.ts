@@ -21,7 +21,7 @@ async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
 }
 
 /**
- * Returns why a request failed, in one line; a refused connection to several addresses has no
+ * Why a request failed, in one line; a refused connection to several addresses has no
  * message.
  */
 const reasonOf = (error: unknown): string =>

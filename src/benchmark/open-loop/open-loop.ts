@@ -110,7 +110,7 @@ export class OpenLoopRecorder {
   }
 
   /**
-   * Returns all figures.
+   * All figures.
    * @param shared_wakes whether sends that fall due together share a wake
    */
   figures(
@@ -189,7 +189,7 @@ class ScheduleRun {
 }
 
 /**
- * Returns the length of lead-in and window. A window for a number of requests closes when the
+ * The length of lead-in and window. A window for a number of requests closes when the
  * request after them would be due.
  */
 function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): number {

@@ -15,7 +15,7 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * Returns the times of the intended sends of a share. Each worker draws the whole process, so the
+ * The times of the intended sends of a share. Each worker draws the whole process, so the
  * number of workers changes nothing.
  */
 export function createArrivals(share: ScheduleShare): () => number {
@@ -54,7 +54,7 @@ export function createArrivals(share: ScheduleShare): () => number {
 }
 
 /**
- * Returns the requests of a share. The position in the schedule decides which request is sent, not
+ * The requests of a share. The position in the schedule decides which request is sent, not
  * the worker or connection.
  */
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {

@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import { allowedCpus } from "../../kit/control-groups.js";
 
 /**
- * Returns the idle time of all CPUs that this process may use, since the start of the machine. It
+ * The idle time of all CPUs that this process may use, since the start of the machine. It
  * is undefined where it is not known.
  */
 export function idleCpuMs(): number | undefined {
@@ -25,7 +25,7 @@ export function idleCpuMs(): number | undefined {
 const MIN_WARMUP_MS = 1_000;
 
 /**
- * Tells whether sends that are due within half a millisecond share a wake, which costs 20 µs of
+ * Whether sends that are due within half a millisecond share a wake, which costs 20 µs of
  * CPU. They do unless a whole CPU was idle.
  * @param idle_ms idle time in the warm-up of all CPUs that this process may use. It is undefined
  * where it is not known

@@ -35,7 +35,7 @@ const isAbandoned = ({ scheduleRun }: TickerSchedule): boolean =>
   Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun;
 
 /**
- * Returns how long to sleep until send `index` needs a wake. It is undefined where it needs none.
+ * How long to sleep until send `index` needs a wake. It is undefined where it needs none.
  */
 function sleepMs(schedule: TickerSchedule, index: number, due_ms: number): number | undefined {
   if (isAbandoned(schedule) || Atomics.load(shared, REACHED) > index) return undefined;

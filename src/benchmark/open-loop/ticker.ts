@@ -20,7 +20,7 @@ export const SLOTS = 6;
 
 const wrappedUs = (ms: number): number => Math.round(ms * 1000) | 0;
 
-/** Returns the milliseconds since `wrapped_us`, modulo 71 minutes. */
+/** The milliseconds since `wrapped_us`, modulo 71 minutes. */
 export const msSince = (wrapped_us: number, now_ms: number): number =>
   ((wrappedUs(now_ms) - wrapped_us) >>> 0) / 1000;
 
@@ -87,7 +87,7 @@ export class Ticker {
     Atomics.store(this.#shared, SENT_UNTIL, wrappedUs(now_ms));
   }
 
-  /** Says whether no connection is free, so that the ticker does not wake the worker. */
+  /** Whether no connection is free, so that the ticker does not wake the worker. */
   set starved(value: boolean) {
     Atomics.store(this.#shared, STARVED_SLOT, value ? 1 : 0);
   }

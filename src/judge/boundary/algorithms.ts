@@ -59,14 +59,14 @@ export function intervalsOf(
   };
 }
 
-/** Returns how many requests lie within [from, to) as a whole, which is a lower bound. */
+/** How many requests lie within [from, to) as a whole, which is a lower bound. */
 export const countWithin = (
   { sent_ms, answered_ms }: Intervals,
   from_ms: number,
   to_ms: number,
 ): number => Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 
-/** Returns the most requests that lie within any half-open interval of this length as a whole. */
+/** The most requests that lie within any half-open interval of this length as a whole. */
 export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
   let mostAdmitted = 0;
   let answered = 0;
@@ -102,11 +102,11 @@ const ROUNDING = 1e-6;
  * as many surplus admissions and unjustified denials as they say.
  */
 export interface AlgorithmPromise {
-  /** Returns the most admissions in any half-open interval of this length. */
+  /** The most admissions in any half-open interval of this length. */
   mostIn(quota: Quota, length_ms: number): number;
-  /** Returns the admissions beyond what the algorithm can give. */
+  /** The admissions beyond what the algorithm can give. */
   surplus(quota: Quota, admitted: Intervals, span: MeasuredSpan): number;
-  /** Returns the denials in the span that the algorithm cannot give. */
+  /** The denials in the span that the algorithm cannot give. */
   unjustified(quota: Quota, key: KeyDecisions, span: MeasuredSpan): number;
 }
 
@@ -135,7 +135,7 @@ const usesOf = (key: KeyDecisions): Uses => ({
   answered_ms: intervalsOf(key, [ADMITTED]).answered_ms,
 });
 
-/** Returns how many uses may have been decided on after `from`, and at `to` at the latest. */
+/** How many uses may have been decided on after `from`, and at `to` at the latest. */
 const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: number): number =>
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 
@@ -249,7 +249,7 @@ const slidingWindow: AlgorithmPromise = {
 const slidingLog = windows(0);
 
 /**
- * Returns the promise of buckets that a window refills evenly.
+ * The promise of buckets that a window refills evenly.
  * @param extra points by which a bucket that is refilled in steps may be ahead
  */
 function bucket(extra: number): AlgorithmPromise {

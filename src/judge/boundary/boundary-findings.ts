@@ -21,14 +21,14 @@ type RetryAfter = NonNullable<Boundary["retry_after"]>;
 
 const SECOND_MS = 1000;
 
-/** Returns the resolution of the waits, which is whole seconds, as in the header, or finer. */
+/** The resolution of the waits, which is whole seconds, as in the header, or finer. */
 function resolutionOf(keys: readonly KeyDecisions[]): number {
   const isWhole = (wait_ms: number) => Number.isNaN(wait_ms) || wait_ms % SECOND_MS === 0;
   return keys.every(({ wait_ms }) => wait_ms.every(isWhole)) ? SECOND_MS : 1;
 }
 
 /**
- * Returns what the waits of one key's limited answers were worth. The limiter decided on a request
+ * What the waits of one key's limited answers were worth. The limiter decided on a request
  * at an unknown moment between its send and its answer, so a wait is over for certain that long
  * after the answer, and lasts for certain that long after the send, less what rounding up adds to
  * it. * After: the first request that is sent when a wait is over must be admitted, unless another
@@ -90,7 +90,7 @@ function waitsOf(
     if (outcome[index] !== LIMITED) usedUntil_ms = Math.max(usedUntil_ms, answered);
   }
 
-  /** Tells whether a request that was sent before this one was answered may have been admitted. */
+  /** Whether a request that was sent before this one was answered may have been admitted. */
   function isOvertaken(index: number): boolean {
     const answered = answered_ms[index] ?? 0;
     for (let next = index + 1; next < sent_ms.length && (sent_ms[next] ?? 0) < answered; next++)
@@ -100,7 +100,7 @@ function waitsOf(
 }
 
 /**
- * Returns how often waits were kept, over all keys. It is undefined where no limited answer named a
+ * How often waits were kept, over all keys. It is undefined where no limited answer named a
  * wait.
  */
 export function retryAfterOf(
@@ -158,7 +158,7 @@ function judgedKey(
   };
 }
 
-/** Returns by how many requests the keys deviate from the promise, in all and at worst. */
+/** By how many requests the keys deviate from the promise, in all and at worst. */
 function deviationOf(
   judged: readonly JudgedKey[],
   requestsOf: (key: JudgedKey) => number,
@@ -172,7 +172,7 @@ function deviationOf(
   });
 }
 
-/** Returns the answers in each window of the run, to keys above and below their quota. */
+/** The answers in each window of the run, to keys above and below their quota. */
 function windowsOf(
   keys: readonly KeyDecisions[],
   { window_ms }: Quota,
@@ -333,7 +333,7 @@ const isServiceBroken = ({ id, seen, holds }: LimiterPromise, requests: number):
 };
 
 /**
- * Returns what the limiter admitted against its promise, so that it did not serve its load. It is
+ * What the limiter admitted against its promise, so that it did not serve its load. It is
  * undefined where it did.
  */
 export function brokenPromiseText({

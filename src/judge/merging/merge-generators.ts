@@ -86,7 +86,7 @@ function openLoopFigures(
 }
 
 /**
- * Returns how the limiter was called in lead-in and window. It is empty where the consumers do not
+ * How the limiter was called in lead-in and window. It is empty where the consumers do not
  * count it.
  */
 export function callFigures(
@@ -111,7 +111,7 @@ export function callFigures(
 export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
- * Returns the evidence of a run from the outputs of its generators. Counts are added up, histograms
+ * The evidence of a run from the outputs of its generators. Counts are added up, histograms
  * merged (M18), and the servers' part comes from the first generator, which reads them for all.
  * @returns all but the expected outcome mix, which follows from the traffic
  */
@@ -161,7 +161,7 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
 }
 
 /**
- * Returns how often all generators sent each request. It is undefined where one of them could not
+ * How often all generators sent each request. It is undefined where one of them could not
  * count.
  */
 export function mergeRequestCounts(
@@ -241,7 +241,7 @@ function timelineOf(
 }
 
 /**
- * Returns the values of several histograms. The histograms are added up first, because that takes a
+ * The values of several histograms. The histograms are added up first, because that takes a
  * fraction of the time that it takes to go through the values of each.
  */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {

@@ -48,7 +48,7 @@ class LatencyCells {
   }
 
   /**
-   * Returns the lowest value that this percentage of the latencies does not exceed. It is null
+   * The lowest value that this percentage of the latencies does not exceed. It is null
    * without latencies.
    */
   at(percentile: number): number | null {
@@ -63,7 +63,7 @@ class LatencyCells {
 }
 
 /**
- * Returns for each slice a percentile over the slices that `span` names for it. It is null without
+ * For each slice a percentile over the slices that `span` names for it. It is null without
  * an answer.
  */
 function percentiles(
@@ -85,7 +85,7 @@ function percentiles(
   });
 }
 
-/** Returns the requests that are due by the end of each slice and have not ended by then. */
+/** The requests that are due by the end of each slice and have not ended by then. */
 function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   let waiting = 0;
   return due.map((count, index) => {

@@ -64,7 +64,7 @@ export const throughputFollows: Rule = {
 };
 
 /**
- * Returns the decisions that the store counted between its two readings. It is undefined where one
+ * The decisions that the store counted between its two readings. It is undefined where one
  * of its nodes does not count them.
  */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
@@ -79,7 +79,7 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 type Range = { least: number; most: number };
 
 /**
- * Returns what the consumers have counted over their whole life. It is undefined where one of them
+ * What the consumers have counted over their whole life. It is undefined where one of them
  * does not count.
  */
 function consumesOf(consumers: Evidence["consumers"]) {
@@ -105,7 +105,7 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * Returns the range of calls that the store must have counted. A call that failed, is under way or
+ * The range of calls that the store must have counted. A call that failed, is under way or
  * was decided without the store may not have reached it. Undefined where a consumer does not count.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
@@ -128,7 +128,7 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
 }
 
 /**
- * Returns the range of decisions on descriptors. All decisions of a call under way may have been
+ * The range of decisions on descriptors. All decisions of a call under way may have been
  * made although nobody got them.
  */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {

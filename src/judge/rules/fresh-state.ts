@@ -15,7 +15,7 @@ const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =
   configuration !== undefined && usesStore(configuration.target);
 
 /**
- * Returns why the evidence of the store is missing, or undefined where it is there.
+ * Why the evidence of the store is missing, or undefined where it is there.
  * @param member of a reading that the store gives if it has that evidence
  */
 function withStore(
@@ -68,7 +68,7 @@ export const nothingEvicted = {
   },
 } satisfies Rule;
 
-/** Tells whether a node reports no id of its process, but how long the process has been up. */
+/** Whether a node reports no id of its process, but how long the process has been up. */
 const tellsByUptime = ({
   at_start,
   at_end,

@@ -21,13 +21,13 @@ const LATENESS = { ms: 1, factor: 2 } as const;
 /** Fewer requests tell nothing about the speed of a generator. */
 const FEWEST_REQUESTS = 100;
 
-/** Returns the middle value, or the lower one of two. */
+/** The middle value, or the lower one of two. */
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
 type Speed = { id: string; value: number };
 
-/** Returns the generators that stand out from the median of the others, as texts. */
+/** The generators that stand out from the median of the others, as texts. */
 const outliers = (
   speeds: readonly Speed[],
   standsOut: (value: number, others: number) => boolean,
@@ -63,7 +63,7 @@ const lateOpenLoops = (generators: readonly GeneratorPart[]): string[] =>
       `${id} sends later than the others: its p99 of send lateness is ${value.toFixed(2)} ms, theirs ${others.toFixed(2)} ms`,
   );
 
-/** Returns the windows that did not open in the same slice as the first one, as texts. */
+/** The windows that did not open in the same slice as the first one, as texts. */
 const lateWindows = (generators: readonly GeneratorPart[]): string[] =>
   generators.flatMap(({ id, opened_after_ms = 0 }) =>
     opened_after_ms > SLICE_MS
@@ -96,12 +96,12 @@ const SATURATED = 0.9;
  */
 export const STARVED_SHARE = 0.5;
 
-/** Returns the utilisation of the busiest event loop of a generator, from 0 to 1. */
+/** The utilisation of the busiest event loop of a generator, from 0 to 1. */
 export const busiestLoop = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
 
 /**
- * Returns the share of the window in which the most delayed worker waited for a CPU, from 0 to 1.
+ * The share of the window in which the most delayed worker waited for a CPU, from 0 to 1.
  */
 export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
@@ -110,7 +110,7 @@ const namesOf = (all: readonly GeneratorPart[], affected: readonly GeneratorPart
   all.length === 1 ? "generator" : affected.map(({ id }) => id).join(", ");
 
 /**
- * Tells whether the generator may be the bottleneck. It never is at the limiter layer, where it is
+ * Whether the generator may be the bottleneck. It never is at the limiter layer, where it is
  * the client that is measured.
  */
 export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>

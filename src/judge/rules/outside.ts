@@ -6,7 +6,7 @@ import { type Evidence, invalid, notChecked, type Rule, type RuleFinding } from 
 /** Nothing may stand still for longer than this time or, if longer, this share of the window. */
 const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
 
-/** Returns how long the load generator may stand still in a window of this length. */
+/** How long the load generator may stand still in a window of this length. */
 export const mostStandstillMs = (window_s: number): number =>
   Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * window_s);
 
@@ -26,7 +26,7 @@ function standstill({ generators, duration }: Pick<Evidence, "generators" | "dur
     : undefined;
 }
 
-/** Returns seconds as text. A pause of less than a second keeps its hundredths. */
+/** Seconds as text. A pause of less than a second keeps its hundredths. */
 const secondsText = (ms: number): string => (ms / 1000).toFixed(ms < 1000 ? 2 : 1);
 
 function clockSet({ clock_change }: { clock_change?: ClockChange | undefined }): Cause {
@@ -83,7 +83,7 @@ type OutsideOfProgram = Pick<Evidence, "duration" | "own_throttling"> & {
 const RULES_OF_TIMES: readonly string[] = ["M5", "M6", "M7", "M26", "M27"];
 
 /**
- * Returns the findings of a run. Where M36 is broken, rules that look at times are not applicable.
+ * The findings of a run. Where M36 is broken, rules that look at times are not applicable.
  */
 export function withoutOutsideCause<Finding extends { rule: string } & RuleFinding>(
   findings: readonly Finding[],

@@ -2,7 +2,8 @@ import type { Audit } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
 import { usageError } from "../../kit/errors.js";
 import { type Availability, otherFramework, resolveTarget } from "../../targets/resolve.js";
-import { type Request, targetTexts } from "../request/request.js";
+import type { RequestedTargets } from "../request/request.js";
+import { targetTexts } from "../request/target-texts.js";
 import { counted, durationText } from "../ui/text.js";
 import type { Check } from "./check.js";
 
@@ -19,16 +20,16 @@ export interface AuditPlan {
 const SECONDS_A_CHECK = 4;
 
 /**
- * What an audit of the request checks.
+ * What an audit of these targets checks.
  * @param available what can be started here; everything if absent
  * @throws usageError where no target is left
  */
 export function auditPlan(
-  request: Request,
+  targets: RequestedTargets,
   checks: readonly Check[],
   available: Availability = () => true,
 ): AuditPlan {
-  const resolved = resolveTargets(targetTexts(request), available);
+  const resolved = resolveTargets(targetTexts(targets), available);
   const seconds = SECONDS_A_CHECK * checks.length * resolved.targets.length;
   return { ...resolved, checks: checks.length, seconds };
 }

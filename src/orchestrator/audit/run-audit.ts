@@ -20,7 +20,8 @@ import { abortable } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
 import { moduleFiles } from "../plan/module-files.js";
 import { mapCaps } from "../request/caps.js";
-import { type Request, targetTexts } from "../request/request.js";
+import type { Request } from "../request/request.js";
+import { targetTexts } from "../request/target-texts.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import { auditExitCode, countsOf, isDefect } from "./audit-counts.js";
 import { type AuditPlan, auditPlan, auditPlanLines } from "./audit-plan.js";
@@ -43,12 +44,12 @@ export async function runAudit(
   context: OpeningContext,
 ): Promise<Required<CampaignEnd>> {
   const { eventLog, signal } = context;
-  const plugins = await registerPlugins(request);
-  const texts = targetTexts(request);
+  const plugins = await registerPlugins(request.place.plugins, request.load.trace);
+  const texts = targetTexts(request.targets);
   // Errors of the request are reported before anything is built or started.
-  auditPlan(request, checks);
+  auditPlan(request.targets, checks);
 
-  const root = join(request.output, AUDITS);
+  const root = join(request.output.folder, AUDITS);
   return withLease(request, { ...context, plugins }, { root }, async (opened) => {
     const { lease, python } = opened;
     const versions = versionsOfTargets(measurable(texts));
@@ -57,7 +58,7 @@ export async function runAudit(
     const end = await withRuntime(request, versions, opened, restartsStores, async (place) => {
       const { runtime, choice, available } = place;
       eventLog.info(choice);
-      const plan = auditPlan(request, checks, available());
+      const plan = auditPlan(request.targets, checks, available());
       for (const line of auditPlanLines(plan)) eventLog.info(line);
 
       const folder = await abortable(signal, createCampaignFolder(root, new Date()));
@@ -114,10 +115,10 @@ function auditOf(
   const settings = {
     target,
     caps: runtime.capsApplied
-      ? mapCaps(request.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
+      ? mapCaps(request.place.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
       : {},
-    modules: moduleFiles(request),
-    serviceEnv: target.service ? request.serviceEnv[target.service] : undefined,
+    modules: moduleFiles(request.place.programs),
+    serviceEnv: target.service ? request.targets.serviceEnv[target.service] : undefined,
   };
   const place = {
     runtime,
@@ -151,7 +152,7 @@ function documentOf(
     audit: basename(folder),
     started_at: startedAt,
     finished_at: new Date().toISOString(),
-    command: request.command,
+    command: request.record.command,
     runtime: runtime.id,
     harness: harnessVersion(packageFolder),
     node: process.versions.node,

@@ -104,13 +104,15 @@ export async function calibrate(
 }
 
 export function atRate(request: Request, rate: number): Request {
-  const { command, settings } = request;
+  const { command, settings } = request.record;
   const isCampaign = command.includes(CAMPAIGN_COMMAND);
   return {
     ...request,
-    rates: [rate],
-    settings: { ...settings, rate: String(rate) },
-    command: isCampaign ? `${command} --rate ${rate}` : `RATE=${rate} ${command}`,
+    load: { ...request.load, rates: [rate] },
+    record: {
+      settings: { ...settings, rate: String(rate) },
+      command: isCampaign ? `${command} --rate ${rate}` : `RATE=${rate} ${command}`,
+    },
   };
 }
 

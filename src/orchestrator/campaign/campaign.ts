@@ -21,7 +21,7 @@ import { learnOverheads, type Overheads, overheadsOf, roomReason } from "../plan
 import { selectConfigurations } from "../plan/make-plan.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
-import type { Request } from "../request/request.js";
+import type { Request, RequestedLoad } from "../request/request.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import { discoverStore } from "../run/store/discover-store.js";
 import { authorityOf } from "../run/store/store-authority.js";
@@ -61,13 +61,14 @@ export async function runCampaign(
 ): Promise<ExitCode> {
   const { foreignLoad } = context;
   foreignLoad.start();
-  const plugins = await registerPlugins(request);
+  const plugins = await registerPlugins(request.place.plugins, request.load.trace);
 
   // Errors of the request are reported before anything is searched, built or started.
-  const existing =
-    request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
+  const { resume } = request.start;
+  const { folder: root } = request.output;
+  const existing = resume === undefined ? undefined : findCampaign(root, resume);
   const requested = existing?.manifest.plan ?? selectConfigurations(request);
-  const place = existing ? { name: existing.manifest.campaign } : { root: request.output };
+  const place = existing ? { name: existing.manifest.campaign } : { root };
 
   return withLease(request, { ...context, plugins }, place, async (opened) => {
     const { python, eventLog } = opened;
@@ -100,7 +101,7 @@ async function outcomeOf(
       request,
       requestedVersions(requested),
       context,
-      hasFaults(request),
+      hasFaults(request.load),
       (openedRuntime) => measure(request, resumed, { ...context, ...openedRuntime }),
     );
   } catch (error) {
@@ -109,7 +110,7 @@ async function outcomeOf(
   }
 }
 
-const hasFaults = ({ faults }: Request): boolean =>
+const hasFaults = ({ faults }: RequestedLoad): boolean =>
   faults.some((alternative) => alternative.length > 0);
 
 type MeasureContext = CampaignContext & OpenedRuntime;
@@ -126,15 +127,15 @@ async function measure(
   const { request, plan } = existing
     ? { request: requested, plan: existing.manifest.plan }
     : await findPlan(requested, place, context);
-  await requireWritable(request.outputFile);
+  await requireWritable(request.output.file);
 
   const completed = existing?.completed ?? new Map<string, RunOutcome>();
   const expected = expectedPlan(plan, existing?.manifest);
   const missing = { ...expected, runs: expected.runs.filter(({ file }) => !completed.has(file)) };
-  const noRoomReason = await roomReason(missing, runtime.id, request.output);
+  const noRoomReason = await roomReason(missing, runtime.id, request.output.folder);
   if (noRoomReason !== undefined) throw environmentError(noRoomReason);
 
-  const folder = existing?.folder ?? (await newFolder(request, context));
+  const folder = existing?.folder ?? (await newFolder(request.output.folder, context));
   await lease.update({ folder });
   eventLog.writeTo(folder);
   const name = existing?.manifest.campaign ?? basename(folder);
@@ -155,10 +156,10 @@ async function measure(
 /** Finds out what the place where the campaign measures has and can do. */
 async function openPlace(request: Request, context: MeasureContext): Promise<CampaignPlace> {
   const { runtime, available, requested } = context;
-  const external = await discoverStore(request.storeAccess, runtime);
-  const partFaults = hasFaults(request) ? await runtime.partFaults() : undefined;
+  const external = await discoverStore(request.place.storeAccess, runtime);
+  const partFaults = hasFaults(request.load) ? await runtime.partFaults() : undefined;
   const caps = runtime.capsApplied
-    ? mapCaps(request.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
+    ? mapCaps(request.place.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
     : {};
   const planContext = {
     available: available(external),
@@ -177,8 +178,8 @@ function expectedPlan(plan: Plan, manifest: Manifest | undefined): Plan {
   return withExpectedTrials(plan, new Map(trials.map(({ file, status }) => [file, status])));
 }
 
-const newFolder = ({ output }: Request, { signal, began }: MeasureContext): Promise<string> =>
-  abortable(signal, createCampaignFolder(output, began));
+const newFolder = (root: string, { signal, began }: MeasureContext): Promise<string> =>
+  abortable(signal, createCampaignFolder(root, began));
 
 async function newManifest(
   name: string,

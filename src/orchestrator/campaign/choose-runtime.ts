@@ -2,32 +2,32 @@ import { BenchError, EXIT, messageOf, usageError } from "../../kit/errors.js";
 import { autoRuntimeIds, runtimeIds, runtimesFor } from "../../runtimes/index.js";
 import type { RuntimeDescription } from "../../runtimes/runtime-types.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import type { Request } from "../request/request.js";
+import type { RequestedPlace } from "../request/request.js";
 import { namedPaths } from "./program-sources.js";
 
 /** The runtime that a start would use, and why, without opening it. */
 export async function expectedRuntime(
-  request: Request,
+  place: RequestedPlace,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
-  const { used: description, choice } = await firstWorking(request, async (runtime) => runtime);
+  const { used: description, choice } = await firstWorking(place, async (runtime) => runtime);
   return { description, choice };
 }
 
-function runtimeOf(request: Request): RuntimeDescription {
-  const description = runtimesFor(request.access).find(({ id }) => id === request.runtime);
+function runtimeOf(place: RequestedPlace): RuntimeDescription {
+  const description = runtimesFor(place.access).find(({ id }) => id === place.runtime);
   if (description) return description;
-  const near = didYouMean(request.runtime, ["auto", ...runtimeIds]);
-  throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
+  const near = didYouMean(place.runtime, ["auto", ...runtimeIds]);
+  throw usageError(`there is no runtime ${JSON.stringify(place.runtime.slice(0, 60))}${near}`);
 }
 
 /**
  * Why only the local runtime can be used. Containers may not reach the stores and programs that the
  * user names.
  */
-function localOnlyReason(request: Request): string | undefined {
-  if (request.storeAccess.STORE_URL)
+function localOnlyReason(place: RequestedPlace): string | undefined {
+  if (place.storeAccess.STORE_URL)
     return "the store that STORE_URL names is reached from this machine";
-  if (namedPaths(request).length > 0) return "a program of this machine was named";
+  if (namedPaths(place.programs).length > 0) return "a program of this machine was named";
   return undefined;
 }
 
@@ -35,13 +35,13 @@ function localOnlyReason(request: Request): string | undefined {
  * The runtimes that `auto` tries, and why not all of them.
  * @throws usageError where no runtime has everything that the user names
  */
-function autoCandidates(request: Request): {
+function autoCandidates(place: RequestedPlace): {
   candidates: readonly RuntimeDescription[];
   reason?: string;
 } {
-  const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
-  const localOnly = localOnlyReason(request);
-  const namesImage = Object.keys(request.programs.images).length > 0;
+  const runtimes = runtimesFor(place.access).filter(({ id }) => autoRuntimeIds.includes(id));
+  const localOnly = localOnlyReason(place);
+  const namesImage = Object.keys(place.programs.images).length > 0;
   if (localOnly && namesImage)
     throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
   if (localOnly)
@@ -55,13 +55,12 @@ function autoCandidates(request: Request): {
  * @throws usageError; environmentError
  */
 export async function firstWorking<Used>(
-  request: Request,
+  place: RequestedPlace,
   use: (description: RuntimeDescription) => Promise<Used>,
 ): Promise<{ used: Used; choice: string }> {
-  if (request.runtime !== "auto")
-    return { used: await use(runtimeOf(request)), choice: "as asked" };
+  if (place.runtime !== "auto") return { used: await use(runtimeOf(place)), choice: "as asked" };
 
-  const { candidates, reason } = autoCandidates(request);
+  const { candidates, reason } = autoCandidates(place);
   const unavailable: string[] = [];
   for (const description of candidates) {
     const answer = await description.available();

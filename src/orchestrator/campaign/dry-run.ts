@@ -59,13 +59,13 @@ export interface Preview {
 
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
   requireAddressSpace();
-  const plugins = await registerPlugins(request);
+  const plugins = await registerPlugins(request.place.plugins, request.load.trace);
   selectConfigurations(request);
-  await requireResultsRoot(request.output);
+  await requireResultsRoot(request.output.folder);
   const environment = await findPythonEnvironment(packageFolder);
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
-  const caps = mapCaps(request.caps, (kindCaps) => description.appliedCaps(kindCaps, cpus));
+  const caps = mapCaps(request.place.caps, (kindCaps) => description.appliedCaps(kindCaps, cpus));
   const context: PlanContext = {
     available,
     caps,
@@ -73,24 +73,26 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     placeNotes: limitsNotes(description.id),
   };
   const plan = withSources(planOf(request, context), plugins);
-  if (request.calibrates) {
+  if (request.load.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
   }
-  if (request.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
+  if (request.entries.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
 
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const groups = groupsEstimate(plan, overheads);
-  const unfit = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
-  const refusal = unfit ?? (await roomReason(expected, description.id, request.output));
+  const unfit = request.start.strict
+    ? await unfitReason(request.place.runtime, packageFolder)
+    : undefined;
+  const refusal = unfit ?? (await roomReason(expected, description.id, request.output.folder));
 
   const notices = [...request.notices];
-  if (request.trace) notices.push(traceExampleText(request.trace));
+  if (request.load.trace) notices.push(traceExampleText(request.load.trace));
   if (!environment) notices.push(setupNotice(description.id));
   notices.push(...comparisonOffer(request, context, overheads));
   notices.push(...(await installationNotes(requestedVersions(plan))));
-  if (request.storeAccess.STORE_URL) notices.push(NOT_CONTACTED);
+  if (request.place.storeAccess.STORE_URL) notices.push(NOT_CONTACTED);
 
   const node = await serverNode(description.id, packageFolder);
   return {
@@ -353,7 +355,7 @@ export async function showPlanFirst(
     signal,
   }: { packageFolder: string; eventLog: EventLog; signal: AbortSignal },
 ): Promise<void> {
-  const { format, detail } = request.outputMode;
+  const { format, detail } = request.output.mode;
   if (format === "json" || detail === "quiet") return;
   const preview = await abortable(signal, previewCampaign(request, packageFolder));
   for (const line of previewLines(preview)) eventLog.info(line);

@@ -66,12 +66,12 @@ export async function findPlan(
 
   const throughputOf = async (configuration: Configuration) =>
     (await trialOf(configuration)).requests_per_second;
-  const calibration = requested.calibrates
+  const calibration = requested.load.calibrates
     ? await calibrate(calibrated(selectConfigurations(requested, planContext)), throughputOf, tell)
     : undefined;
   const withRate = calibration ? atRate(requested, calibration.rate_per_second) : requested;
 
-  const generatorTrials = requested.findsGenerators
+  const generatorTrials = requested.entries.findsGenerators
     ? await generatorsNeeded(
         hardestLoads(selectConfigurations(withRate, planContext)),
         trialOf,
@@ -96,7 +96,7 @@ async function storeFindings(
   { planContext, authority }: CampaignPlace,
   { eventLog, signal, lease, runtime }: PlanningContext,
 ): Promise<StoreFindings | undefined> {
-  if (request.stores.length === 0) return undefined;
+  if (request.storeLayer.stores.length === 0) return undefined;
   const { available, caps } = planContext;
   const { configurations } = storeLayerConfigurations(request, {
     available,
@@ -110,7 +110,7 @@ async function storeFindings(
     seed: 0,
     warmupS: 0,
     workers: 1,
-    caps: request.caps,
+    caps: request.place.caps,
     ...definedOnly({ authority }),
   }));
   const log = (role: string, line: string) => eventLog.programLine(role, line);
@@ -123,7 +123,8 @@ function trialsOf(
   { external, authority }: CampaignPlace,
   { eventLog, signal, lease, runtime }: PlanningContext,
 ): (configuration: Configuration) => Promise<GeneratorTrial> {
-  const { seed, workers, caps } = request;
+  const { seed } = request.rounds;
+  const { workers, caps } = request.place;
   const log = (role: string, line: string) => eventLog.programLine(role, line);
   const listener = { phase() {}, second() {}, fault() {}, log, record() {} };
 
@@ -134,7 +135,7 @@ function trialsOf(
       workers,
       caps,
       warmupS: CALIBRATION_WARMUP_S,
-      modules: moduleFiles(request),
+      modules: moduleFiles(request.place.programs),
       ...definedOnly({ external, authority }),
     };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));

@@ -153,13 +153,16 @@ const hasGained = (before: SaturatingLoads, after: SaturatingLoads): boolean =>
 
 /** The request with the number of generators that trials have found. */
 export function withGenerators(request: Request, generators: number): Request {
-  const { command, settings, counts } = request;
+  const { entries } = request;
+  const { command, settings } = request.record;
   const repeated = command.replace(/(--generators[ =]|\bGENERATORS=)auto\b/, `$1${generators}`);
   return {
     ...request,
-    counts: { ...counts, generators: [generators] },
-    settings: { ...settings, generators: String(generators) },
-    // Where a campaign file asked for it, the command line names no generators yet.
-    command: repeated === command ? `${command} --generators ${generators}` : repeated,
+    entries: { ...entries, counts: { ...entries.counts, generators: [generators] } },
+    record: {
+      settings: { ...settings, generators: String(generators) },
+      // Where a campaign file asked for it, the command line names no generators yet.
+      command: repeated === command ? `${command} --generators ${generators}` : repeated,
+    },
   };
 }

@@ -42,7 +42,7 @@ async function openRuntime(
   options: Omit<RuntimeOptions, "programs">,
 ): Promise<{ runtime: Runtime; choice: string }> {
   const programs = programSources(request);
-  const { used: runtime, choice } = await firstWorking(request, async (description) => {
+  const { used: runtime, choice } = await firstWorking(request.place, async (description) => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
     for (const line of await requireRemoved(await description.leftovers(isAlive)))
       options.onSetupStep(line);
@@ -72,26 +72,26 @@ function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): 
  * @throws usageError for an unknown program; environmentError for what is missing
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
-  registerNamedStores(request);
-  requireKnownPrograms(request.programs);
-  for (const [id, path] of namedPaths(request)) {
+  registerNamedStores(request.storeLayer.stores, request.place.programs);
+  requireKnownPrograms(request.place.programs);
+  for (const [id, path] of namedPaths(request.place.programs)) {
     const description = [...stores, ...services].find((candidate) => candidate.id === plainId(id));
     await requireExecutable(path, description?.program ?? id);
   }
-  if (usedModules(request).length > 0) {
-    const { description } = await expectedRuntime(request);
+  if (usedModules(request.targets).length > 0) {
+    const { description } = await expectedRuntime(request.place);
     await requireModules(request, await description.platform());
   }
-  if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
-  const { description } = await expectedRuntime(request);
+  if (Object.values(request.place.caps).every(({ cpuset }) => cpuset === undefined)) return;
+  const { description } = await expectedRuntime(request.place);
   const count = await description.cpus();
-  if (count !== undefined) requireCpus(request.caps, await cpuNumbers(count));
+  if (count !== undefined) requireCpus(request.place.caps, await cpuNumbers(count));
 }
 
 /** The runtime that a start would open, why it is chosen, and which stores it would have. */
 export async function expectedOpening(request: Request, packageFolder: string) {
   await requireUsablePlacement(request);
-  const { description, choice } = await expectedRuntime(request);
+  const { description, choice } = await expectedRuntime(request.place);
   return {
     description,
     choice,
@@ -128,17 +128,17 @@ export async function withLease<Value>(
   requireAddressSpace();
   if (root !== undefined) await abortable(signal, requireResultsRoot(root));
   await requireUsablePlacement(request);
-  if (request.strict) await requireFitMachine(request.runtime, packageFolder);
+  if (request.start.strict) await requireFitMachine(request.place.runtime, packageFolder);
   for (const notice of request.notices) eventLog.warn(notice);
   for (const line of await removeLeftovers()) eventLog.warn(line);
   // The report needs Python, which must not be found missing after hours of measuring.
   await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
-  const release = request.allowParallel ? async () => {} : await acquireLock(name);
+  const release = request.start.allowParallel ? async () => {} : await acquireLock(name);
   try {
     const lease = await Lease.open(name);
     const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
     try {
-      const plugins = await withTraceFile(context.plugins, request, lease.workFolder);
+      const plugins = await withTraceFile(context.plugins, request.load.trace, lease.workFolder);
       return await work({ packageFolder, eventLog, signal, plugins, lease, python, left: [] });
     } finally {
       await lease.close();
@@ -169,7 +169,8 @@ export async function withRuntime<Value>(
   });
 
   // This process may die while the runtime opens, and what is left must be found again.
-  if (Object.keys(request.access).length > 0) await lease.update({ access: request.access });
+  if (Object.keys(request.place.access).length > 0)
+    await lease.update({ access: request.place.access });
   const opening = openRuntime(request, {
     packageFolder,
     workFolder: lease.workFolder,

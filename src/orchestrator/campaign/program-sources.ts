@@ -7,7 +7,8 @@ import { modules } from "../../targets/modules/index.js";
 import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
-import { type Request, targetTexts } from "../request/request.js";
+import type { NamedPrograms, Request, RequestedPlace } from "../request/request.js";
+import { targetTexts } from "../request/target-texts.js";
 
 /** The id of a program without the requested version. */
 export const plainId = (id: string): string => id.replace(/~.*/, "");
@@ -17,7 +18,7 @@ export const isStore = (id: string): boolean => stores.some((store) => store.id 
 const isModule = (id: string): boolean => modules.some((module) => module.id === id);
 
 /** The programs of this machine that the user names, without the files of modules. */
-export const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
+export const namedPaths = (programs: NamedPrograms): [id: string, path: string][] =>
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
 /**
@@ -26,21 +27,24 @@ export const namedPaths = ({ programs }: Request): [id: string, path: string][] 
  */
 export function programSources(request: Request): ProgramSource[] {
   const used: readonly StartedProgram[] = [
-    ...candidatePrograms(targetTexts(request)),
-    ...request.stores.map(findStore),
+    ...candidatePrograms(targetTexts(request.targets)),
+    ...request.storeLayer.stores.map(findStore),
   ];
   const byId = new Map(used.map((program) => [program.id, program]));
-  const sources = [...byId.values()].flatMap((program) => sourceOf(program, request) ?? []);
-  if (!request.layers.some(isProgramLayer)) return sources;
+  const sources = [...byId.values()].flatMap((program) => sourceOf(program, request.place) ?? []);
+  if (!request.entries.layers.some(isProgramLayer)) return sources;
 
   const isLoadProgram = (id: string): boolean =>
     storeLayerPrograms.some((program) => program.id === id);
-  return [...sources.filter(({ id }) => !isLoadProgram(id)), ...storeLayerSources(request)];
+  return [
+    ...sources.filter(({ id }) => !isLoadProgram(id)),
+    ...storeLayerSources(request.place.programs),
+  ];
 }
 
 /** The source of a program; undefined for a library, and for a store that the user runs. */
-function sourceOf(program: StartedProgram, request: Request): ProgramSource | undefined {
-  const { programs, storeAccess } = request;
+function sourceOf(program: StartedProgram, place: RequestedPlace): ProgramSource | undefined {
+  const { programs, storeAccess } = place;
   const { id, program: command, version, withoutVersionFlag, mayHideVersion } = program;
   if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return undefined;
   const hidesVersion = mayHideVersion || (isStore(id) && findStore(plainId(id)).isNamed);
@@ -50,7 +54,7 @@ function sourceOf(program: StartedProgram, request: Request): ProgramSource | un
     command,
     ...definedOnly({
       path: programs.paths[id] || programs.paths[plainId(id)] || undefined,
-      image: imageOf(program, request) || undefined,
+      image: imageOf(program, programs) || undefined,
       version: version || undefined,
       withoutVersionFlag,
       mayHideVersion: hidesVersion ? (true as const) : undefined,
@@ -60,21 +64,20 @@ function sourceOf(program: StartedProgram, request: Request): ProgramSource | un
 }
 
 /** The sources of the load programs of the store layer, which come with the stores. */
-function storeLayerSources(request: Request): ProgramSource[] {
-  const { programs } = request;
+function storeLayerSources(programs: NamedPrograms): ProgramSource[] {
   return storeLayerPrograms.map(({ id, program: command, imageOf: store }) => ({
     id,
     command,
     kind: "generator",
     ...definedOnly({
       path: programs.paths[id] || undefined,
-      image: programs.images[id] || imageOf(findStore(store), request) || undefined,
+      image: programs.images[id] || imageOf(findStore(store), programs) || undefined,
     }),
   }));
 }
 
 /** The image of a program, which the user names, a variable names, or the program has by default. */
-function imageOf({ id, image, version }: StartedProgram, { programs }: Request) {
+function imageOf({ id, image, version }: StartedProgram, programs: NamedPrograms) {
   const namedImage = programs.images[id];
   if (namedImage) return namedImage;
 

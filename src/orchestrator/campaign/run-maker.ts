@@ -66,7 +66,7 @@ export class RunMaker {
   identity({ configuration_hash, run, diagnose }: PlannedRun): RunIdentity {
     const { plan, campaign, runtime, request, plugins = [] } = this.#options;
     const planned = plannedConfiguration(plan, configuration_hash);
-    return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
+    return { campaign, planned, run, runtime, caps: request.place.caps, plugins, diagnose };
   }
 
   /** Makes one run, or the runs of a group at the same time. @returns their ends, in order */
@@ -157,9 +157,9 @@ export class RunMaker {
       // All configurations of a round meet the same requests.
       seed: (plan.seed + roundOf(planned)) % SEEDS,
       warmupS: plan.warmup_s,
-      workers: request.workers,
-      caps: request.caps,
-      modules: moduleFiles(request),
+      workers: request.place.workers,
+      caps: request.place.caps,
+      modules: moduleFiles(request.place.programs),
       ...definedOnly({ partFaults, external, authority, diagnose: planned.diagnose }),
     };
   }

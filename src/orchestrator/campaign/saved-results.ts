@@ -6,7 +6,7 @@ import type { Result } from "../../contract/result.js";
 import { messageOf } from "../../kit/errors.js";
 import type { Checksums } from "../files/checksums.js";
 import { writeAtomically } from "../files/results-folder.js";
-import type { Request } from "../request/request.js";
+import type { RequestedOutput } from "../request/request.js";
 import type { EventLog } from "../ui/event-log.js";
 
 /** The folder for the results of rounds that are measured again. */
@@ -18,7 +18,7 @@ export interface SavedResultsOptions {
   manifest: Pick<Manifest, "set_aside">;
   checksums: Checksums;
   eventLog: EventLog;
-  request: Pick<Request, "outputFile">;
+  request: { output: Pick<RequestedOutput, "file"> };
 }
 
 /** The result files of a campaign, and their checksums. */
@@ -35,7 +35,7 @@ export class SavedResults {
    */
   async save({ file }: PlannedRun, result: Result): Promise<boolean> {
     const { folder, checksums, eventLog, request } = this.#options;
-    const { outputFile } = request;
+    const { file: outputFile } = request.output;
     const text = `${JSON.stringify(result)}\n`;
     const resultPath = join(folder, file);
     let subject = resultPath;

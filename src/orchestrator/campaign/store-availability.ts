@@ -18,9 +18,9 @@ export async function expectedStores(
     ),
   );
   const answersById = new Map(answers);
-  const isExternal = Boolean(request.storeAccess.STORE_URL);
+  const isExternal = Boolean(request.place.storeAccess.STORE_URL);
   return (id) =>
-    moduleAvailability(request, undefined, id) ??
+    moduleAvailability(request.place, undefined, id) ??
     ((isExternal && isStore(id)) || (answersById.get(id) ?? false));
 }
 
@@ -31,7 +31,7 @@ export function availability(
   external: Discovery | undefined,
   id: string,
 ): boolean | string {
-  const module = moduleAvailability(request, external, id);
+  const module = moduleAvailability(request.place, external, id);
   if (module !== undefined) return module;
   if (isStore(id) && findStore(plainId(id)).program === undefined) return true;
   if (!external || !isStore(id)) {

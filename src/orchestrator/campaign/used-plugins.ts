@@ -12,11 +12,8 @@ import { limitedInTrace } from "../../traffic/prediction.js";
 import { encodeTrace, TRACE_EXTENSION, traceProfile } from "../../traffic/trace.js";
 import type { TrafficProfile } from "../../traffic/traffic-types.js";
 import type { ReadTrace } from "../files/trace-log.js";
-import type { Request } from "../request/request.js";
 import { GENERATOR } from "../run/layout.js";
 import { PartFailed } from "../run/part-supervisor.js";
-
-type RequestedPlugins = Pick<Request, "plugins" | "trace">;
 
 const TRACE_FILE = `requests${TRACE_EXTENSION}`;
 
@@ -39,7 +36,7 @@ function pluginOf(trace: ReadTrace): LoadedPlugin {
 /** The plugins with the file of the trace, which lives as long as the folder. */
 export async function withTraceFile(
   plugins: readonly LoadedPlugin[],
-  { trace }: RequestedPlugins,
+  trace: ReadTrace | undefined,
   folder: string,
 ): Promise<readonly LoadedPlugin[]> {
   if (!trace) return plugins;
@@ -48,11 +45,14 @@ export async function withTraceFile(
   return plugins.map((plugin) => (plugin.path === "" ? { ...plugin, path, entry: path } : plugin));
 }
 
-/** Loads and registers plugins, each once. @throws usageError that names the plugin and its error */
-export async function registerPlugins({
-  plugins: paths,
-  trace,
-}: RequestedPlugins): Promise<LoadedPlugin[]> {
+/**
+ * Loads and registers the plugins of these paths, each once, and that of a trace.
+ * @throws usageError that names the plugin and its error
+ */
+export async function registerPlugins(
+  paths: readonly string[],
+  trace?: ReadTrace,
+): Promise<LoadedPlugin[]> {
   const malformed = paths.find((path) => /[\n\r\0]/.test(path));
   if (malformed)
     throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { KindCaps } from "../../contract/configuration.js";
 import {
   MANIFEST_SCHEMA,
   MANIFEST_SCHEMA_VERSION,
@@ -39,6 +40,7 @@ export async function startManifest(
   packageFolder: string,
   machines?: Manifest["machines"],
 ): Promise<Manifest> {
+  const { comparisons, place, record } = request;
   const machine = await machineOf(runtime);
   const programs = programsOf(plan, runtime, external);
   const usesEmbedded = Object.values(programs).some(({ embedded }) => embedded);
@@ -56,10 +58,10 @@ export async function startManifest(
     campaign,
     status: "running",
     started_at: startedAt,
-    command: request.command,
-    settings: request.settings,
+    command: record.command,
+    settings: record.settings,
     ...definedOnly({
-      thresholds: request.thresholds.length > 0 ? request.thresholds : undefined,
+      thresholds: comparisons.thresholds.length > 0 ? comparisons.thresholds : undefined,
     }),
     sessions: [{ started_at: startedAt, harness }],
     harness,
@@ -67,15 +69,15 @@ export async function startManifest(
     ...definedOnly({ libraries: runtime.images ? undefined : libraryVersions(plan) }),
     machine,
     ...definedOnly({ machines }),
-    runtime: runtimeRecordOf(runtime, request.caps, usesEmbedded),
+    runtime: runtimeRecordOf(runtime, place.caps, usesEmbedded),
     ...definedOnly({
       engine: runtime.engine,
       images: runtime.images && { ...runtime.images },
     }),
     stores: programs,
     ...definedOnly({ modules: Object.keys(modules).length > 0 ? modules : undefined }),
-    generator: { workers: request.workers },
-    conditions: campaignConditions(request, plan, runtime, machine, machines),
+    generator: { workers: place.workers },
+    conditions: campaignConditions(place.caps, plan, runtime, machine, machines),
     plan,
   };
 }
@@ -86,7 +88,7 @@ async function machineOf(runtime: Runtime): Promise<Machine> {
 }
 
 function campaignConditions(
-  { caps }: Request,
+  caps: KindCaps,
   { configurations }: Plan,
   runtime: Runtime,
   machine: Machine,

@@ -12,7 +12,8 @@ import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/run-audit.js";
 import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
-import { listOf, type Request } from "../request/request.js";
+import type { Request } from "../request/request.js";
+import { listOf } from "../request/setting-values.js";
 import { AUDIT_COMMAND, shellWord } from "../ui/command-text.js";
 import { type CliContext, parsedCommand } from "./command-types.js";
 
@@ -77,7 +78,10 @@ export async function checkPromises(
   format: Format,
   { runAudit, print }: { runAudit: CliContext["audit"]; print: CliContext["print"] },
 ): Promise<ExitCode> {
-  const { exitCode, folder } = await runAudit({ ...request, ownResult: true }, chosen);
+  const { exitCode, folder } = await runAudit(
+    { ...request, output: { ...request.output, ownResult: true } },
+    chosen,
+  );
   if (folder === undefined) return exitCode;
   const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
   if (format === "json") print(text.trimEnd());
@@ -97,5 +101,6 @@ export const audit = parsedCommand("audit", definition, async (command, context,
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
   const words = [AUDIT_COMMAND, ...argv.map(shellWord)].join(" ");
-  return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
+  const repeatable = { ...request, record: { ...request.record, command: words } };
+  return checkPromises(repeatable, chosen, format, { runAudit, print });
 });

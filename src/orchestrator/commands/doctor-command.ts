@@ -238,7 +238,10 @@ async function measure(
   process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
   const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
   const request = requestFor({ rounds, slices_s, runtime, output });
-  const { exitCode, folder } = await campaign({ ...request, ownResult: true });
+  const { exitCode, folder } = await campaign({
+    ...request,
+    output: { ...request.output, ownResult: true },
+  });
   if (folder === undefined || !USABLE.includes(exitCode)) return exitCode;
 
   const measured = await roundsOf(folder);

@@ -13,7 +13,7 @@ import {
 } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { addReportFlags } from "../request/report-flags.js";
-import { listOf, numberIn } from "../request/request.js";
+import { listOf, numberIn } from "../request/setting-values.js";
 import { parsedCommand } from "./command-types.js";
 
 const SETTINGS: TakenSettings = {
@@ -83,8 +83,11 @@ export const memory = parsedCommand("memory", definition, async (command, contex
   const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
   const request = parseCampaign([...takenFlags(command, SETTINGS), ...FIXED, ...extent], env);
   if (!request) return EXIT.done;
-  if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
-  const { exitCode, folder } = await campaign({ ...request, ownResult: true });
+  if (request.rounds.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
+  const { exitCode, folder } = await campaign({
+    ...request,
+    output: { ...request.output, ownResult: true },
+  });
   // Python says what is missing, e.g. after Ctrl-C.
   const analysable: ExitCode[] = [
     EXIT.done,

@@ -13,7 +13,8 @@ export const run: CliCommand = {
   async run(argv, { env, campaign, audit, print, packageFolder }) {
     const request = await requestFrom(argv, env, packageFolder);
     if (!request) return EXIT.done;
-    if (request.audit) return checkPromises(request, checks, "table", { runAudit: audit, print });
+    if (request.start.audit)
+      return checkPromises(request, checks, "table", { runAudit: audit, print });
     return (await campaign(request)).exitCode;
   },
 };

@@ -89,11 +89,17 @@ export const trialRankings = ({ configurations }: Pick<Plan, "configurations">):
 
 /** The plan of a request, with all of its runs, or with the first trials of a search. */
 export function planOf(request: Request, context: PlanContext): Plan {
-  const { objectives, duration } = request;
+  const { load, rounds } = request;
+  const { objectives, duration } = load;
   if (!objectives) return makePlan(request, context);
   const seconds = duration.mode === "fixed" ? duration.seconds : TRIAL_S;
-  const plan = makePlan({ ...request, runs: 1, duration: { mode: "fixed", seconds } }, context);
-  const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
+  const trial: Request = {
+    ...request,
+    load: { ...load, duration: { mode: "fixed", seconds } },
+    rounds: { ...rounds, runs: 1 },
+  };
+  const plan = makePlan(trial, context);
+  const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, rounds.runs);
   const { min, max } = RANGES.rate;
   const search: Plan = {
     ...plan,
@@ -101,11 +107,11 @@ export function planOf(request: Request, context: PlanContext): Plan {
     runs_per_configuration: trials_per_rate,
     max_rate: {
       objectives: objectives.map(({ text }) => text),
-      from: request.rates[0] ?? min,
+      from: load.rates[0] ?? min,
       min,
       max,
       trials_per_rate,
-      ...definedOnly({ budget_s: request.searchBudgetS }),
+      ...definedOnly({ budget_s: load.searchBudgetS }),
     },
     runs: [],
   };

@@ -18,7 +18,13 @@ import { usageError } from "../../kit/errors.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { dynamicDurationS } from "../request/durations.js";
-import type { DurationMode, Request } from "../request/request.js";
+import type {
+  DurationMode,
+  Request,
+  RequestedEntries,
+  RequestedLimits,
+  RequestedLoad,
+} from "../request/request.js";
 
 /** Where the load enters: one of the servers' endpoints or, once, the limiter itself. */
 type Entry = Pick<Configuration, "layer" | "workload" | DimensionKey>;
@@ -44,7 +50,7 @@ export function* candidatesOf(
 ): Generator<Candidate, void> {
   for (const { entry, traffic, load, limits } of mixesOf(request)) {
     for (const target of targets) {
-      for (const extent of extentsOf(request.duration, load.connections, target)) {
+      for (const extent of extentsOf(request.load.duration, load.connections, target)) {
         yield {
           entry,
           target,
@@ -60,18 +66,18 @@ export function* candidatesOf(
 
 /** What all targets get alike: where the load enters, its traffic and limits, and the load itself. */
 function mixesOf(request: Request): Pick<Candidate, "entry" | "traffic" | "limits" | "load">[] {
-  const loads = loadsOf(request);
+  const loads = loadsOf(request.load);
 
-  return entriesOf(request).flatMap((entry) =>
-    request.traffic.flatMap((traffic) =>
-      limitsOf(request, traffic).flatMap((limits) =>
+  return entriesOf(request.entries).flatMap((entry) =>
+    request.load.traffic.flatMap((traffic) =>
+      limitsOf(request.limits, traffic).flatMap((limits) =>
         loads.map((load) => ({ entry, traffic, limits, load })),
       ),
     ),
   );
 }
 
-function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Entry[] {
+function entriesOf({ layers, counts, workloads: ids, complexity }: RequestedEntries): Entry[] {
   const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
   const ownLayers = layers.filter((layer) => !isProgramLayer(layer));
 
@@ -87,7 +93,7 @@ function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Ent
  * Each combination of the numbers of all dimensions; a dimension that a layer does not have is 0
  * there.
  */
-function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
+function countsAt(layer: Layer, counts: RequestedEntries["counts"]): DimensionCounts[] {
   let combinations: DimensionCounts[] = [byDimension(() => 0)];
   for (const { key, layers } of dimensions) {
     const isCounted = layers.some((dimensionLayer) => dimensionLayer === layer);
@@ -100,7 +106,7 @@ function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
 }
 
 /** Open loops at each requested rate, or else closed loops with each number of connections. */
-function loadsOf({ connections, rates, arrivals }: Request): Load[] {
+function loadsOf({ connections, rates, arrivals }: RequestedLoad): Load[] {
   if (rates.length === 0)
     return connections.map((count) => ({ model: "closed", connections: count }));
 
@@ -126,7 +132,7 @@ function extentsOf(mode: DurationMode, connections: number, target: Target): Ext
 }
 
 /** Every combination of the requested limits; the traffic's own replace those that none names. */
-function limitsOf({ limits: requested }: Request, traffic: string): Limits[] {
+function limitsOf(requested: RequestedLimits, traffic: string): Limits[] {
   const { cost: defaultCost = 1, ...defaults } = findProfile(traffic).limits;
   const orDefault = (numbers: readonly number[], fallback: number) =>
     numbers.length > 0 ? numbers : [fallback];
@@ -165,10 +171,10 @@ function boundLimits(
     throw refuse("its quota follows from rate and window: leave --points out");
   if (limits.block_s > 0)
     throw refuse("a block would hide what a window admits: leave --block out");
-  if (request.objectives)
+  if (request.load.objectives)
     throw refuse("its quota follows from the rate: give --rate in place of --find-max-rate");
 
-  const problem = binding.problemWith(load, extent, limits.window_s, request.warmupS);
+  const problem = binding.problemWith(load, extent, limits.window_s, request.pauses.warmupS);
   if (problem || load.model === "closed") throw refuse(problem ?? "");
 
   const { cost = 1 } = limits;

@@ -1,4 +1,5 @@
-import { AUTO, type Request } from "../request/request.js";
+import type { Request } from "../request/request.js";
+import { AUTO } from "../request/setting-values.js";
 import { counted, durationText } from "../ui/text.js";
 import { roundsThatDecide } from "./decidable.js";
 import { estimateRange, type Overheads } from "./estimate.js";
@@ -15,9 +16,19 @@ export function comparisonOffer(
   context: PlanContext,
   overheads: Overheads,
 ): string[] {
-  if (request.addsReference || request.reference || request.duration.mode === "requests") return [];
-  const planFor = (runs: number) => makePlan({ ...request, addsReference: true, runs }, context);
-  const requestedPlan = planFor(request.runs);
+  const { comparisons, load, rounds: requestedRounds } = request;
+  const hasReference = comparisons.addsReference || comparisons.reference;
+  if (hasReference || load.duration.mode === "requests") return [];
+
+  const planFor = (runs: number) => {
+    const compared: Request = {
+      ...request,
+      comparisons: { ...comparisons, addsReference: true },
+      rounds: { ...requestedRounds, runs },
+    };
+    return makePlan(compared, context);
+  };
+  const requestedPlan = planFor(requestedRounds.runs);
   if (!requestedPlan.reference_added) return [];
 
   const rounds = roundsThatDecide(requestedPlan);
@@ -25,7 +36,7 @@ export function comparisonOffer(
 
   const [single] = requestedPlan.configurations;
   const [reference] = plannedRankings(offeredPlan).flatMap((ranking) => ranking.reference ?? []);
-  const runsFlag = rounds > request.runs ? ` --runs ${rounds}` : "";
+  const runsFlag = rounds > requestedRounds.runs ? ` --runs ${rounds}` : "";
   const flags = `--reference ${AUTO}${runsFlag}`;
   const time = durationText(estimateRange(offeredPlan, overheads).seconds);
   const labels = [single, reference].map((planned) => planned?.configuration.target.label);

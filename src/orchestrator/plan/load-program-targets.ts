@@ -30,15 +30,17 @@ type TargetUnderLoad = Pick<Configuration, "layer" | "generators" | "traffic" | 
  */
 export function loadProgramReason(
   { layer, generators = 1, target: { program: id }, traffic, load }: TargetUnderLoad,
-  { adaptive, duration }: Pick<Request, "adaptive" | "duration">,
+  request: Pick<Request, "rounds" | "load">,
 ): string | undefined {
   if (id === undefined) return undefined;
   if (!isClientLayer(layer))
     return `${id} calls what decides itself: measure it with --layer limiter`;
   if (generators > 1) return `${id} is the only generator of its load: leave --generators out`;
   if (load.model === "open") return `${id} runs closed loops: it has no rate`;
-  if (duration.mode === "requests") return `${id} runs for a time: give another --duration-mode`;
-  if (adaptive) return `${id} is a control: give the number of runs instead of --runs auto`;
+  if (request.load.duration.mode === "requests")
+    return `${id} runs for a time: give another --duration-mode`;
+  if (request.rounds.adaptive)
+    return `${id} is a control: give the number of runs instead of --runs auto`;
   return trafficReason(findLoadProgram(id), traffic);
 }
 

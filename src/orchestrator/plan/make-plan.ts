@@ -16,7 +16,15 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import type { Availability } from "../../targets/resolve.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
-import { AUTO, type Request } from "../request/request.js";
+import type {
+  Request,
+  RequestedComparisons,
+  RequestedEntries,
+  RequestedLimits,
+  RequestedLoad,
+  RequestedRounds,
+} from "../request/request.js";
+import { AUTO } from "../request/setting-values.js";
 import { ALONE } from "../request/settings.js";
 import { type Candidate, candidatesOf } from "./candidates.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
@@ -57,7 +65,10 @@ export interface PlanContext {
 }
 
 /** @throws usageError where a connection would have nothing to do, or a part no connection */
-function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
+function requireConnections(
+  { layers, counts }: RequestedEntries,
+  { connections, duration, rates }: RequestedLoad,
+): void {
   const fewest = Math.min(...connections);
   const most = Math.max(...connections);
   const fewestRequests =
@@ -86,7 +97,7 @@ function combine(
   { caps = {}, external, partFaults }: PlanContext,
 ): SkippedTargets {
   // A dry run does not contact the store, but refuses what the run would refuse.
-  const isExternal = external !== undefined || request.storeAccess.STORE_URL !== undefined;
+  const isExternal = external !== undefined || request.place.storeAccess.STORE_URL !== undefined;
   const planned = new Map<string, Planned>();
   const skips = new Map<string, Plan["skips"][number]>();
   const skip = ({ label }: Target, reason: string) =>
@@ -106,7 +117,7 @@ function combine(
       target,
       external_store: usesExternal ? (true as const) : undefined,
     });
-    for (const faults of request.faults) {
+    for (const faults of request.load.faults) {
       const faultReason = unsupportedFaults(faults, started, partFaults);
       if (faultReason !== undefined) {
         skip(target, faultReason);
@@ -115,9 +126,9 @@ function combine(
 
       const configuration: Configuration = definedOnly({
         ...started,
-        ...measuredPart(candidate, request),
+        ...measuredPart(candidate, request.limits),
         faults: faults.length > 0 ? [...faults] : undefined,
-        service_env: requestedServiceEnv(request, target),
+        service_env: requestedServiceEnv(request.targets.serviceEnv, target),
         caps: capsOfKinds(caps, roleCounts(started)),
       });
       const plannedConfiguration = plannedFrom(configuration);
@@ -130,9 +141,9 @@ function combine(
 /** The traffic, load, extent and limits. Without a requested window they get one that no run outlasts. */
 function measuredPart(
   { traffic, load, extent, limits }: Candidate,
-  request: Request,
+  requested: RequestedLimits,
 ): Pick<Configuration, "traffic" | "load" | "extent" | "limits"> {
-  const hasOwnWindow = request.limits.windowsS.length > 0;
+  const hasOwnWindow = requested.windowsS.length > 0;
   return {
     traffic,
     load,
@@ -142,7 +153,7 @@ function measuredPart(
 }
 
 /** Limits with several values, which the names of result files tell apart. */
-function listedLimits({ limits: { points, windowsS } }: Request): FileNameLimit[] {
+function listedLimits({ points, windowsS }: RequestedLimits): FileNameLimit[] {
   const listed: FileNameLimit[] = [];
   if (points.length > 1) listed.push("points");
   if (windowsS.length > 1) listed.push("window_s");
@@ -154,7 +165,7 @@ function runsOf(
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
 ): Plan["runs"] {
-  const listed = listedLimits(request);
+  const listed = listedLimits(request.limits);
   const names = new Map(
     configurations.map(({ hash, configuration }) => [
       hash,
@@ -162,7 +173,7 @@ function runsOf(
     ]),
   );
 
-  return orderedRuns(request, configurations, rankings).map((run) => ({
+  return orderedRuns(request.rounds, configurations, rankings).map((run) => ({
     ...run,
     file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
   }));
@@ -170,7 +181,7 @@ function runsOf(
 
 /** The decisions and the budget of an adaptive campaign; undefined for any other. */
 function adaptivePlan(
-  { order, runs, adaptive }: Request,
+  { order, runs, adaptive }: RequestedRounds,
   rankings: readonly Ranking[],
 ): Plan["adaptive"] {
   if (!adaptive) return undefined;
@@ -186,21 +197,21 @@ export interface SelectedConfigurations extends Pick<Plan, "configurations" | "s
 
 function referenceToAdd(
   targets: readonly Target[],
-  request: Request,
+  { comparisons, load, rounds }: Request,
   { available }: PlanContext,
 ): Target | undefined {
   const [target, ...others] = targets;
   const isCompared =
-    !request.objectives &&
-    request.diagnose !== ALONE &&
-    request.faults.every((faults) => faults.length === 0);
-  if (!target || others.length > 0 || !request.addsReference || !isCompared) return undefined;
+    !load.objectives &&
+    rounds.diagnose !== ALONE &&
+    load.faults.every((faults) => faults.length === 0);
+  if (!target || others.length > 0 || !comparisons.addsReference || !isCompared) return undefined;
   return addedReference(target, available);
 }
 
 /** Notes on the outcome of `--reference auto`, which several targets do not need. */
 function notesOnReference(
-  { addsReference }: Request,
+  { addsReference }: RequestedComparisons,
   targets: readonly Target[],
   added: Target | undefined,
 ): string[] {
@@ -213,22 +224,25 @@ function notesOnReference(
 /** @throws usageError where the requested traffic is unknown or the connections do not suffice */
 function requireMeasurable(request: Request): void {
   const traffics = profiles.map(({ id }) => id);
-  for (const id of request.traffic) requireKnown("traffic", id, traffics);
-  requireConnections(request);
+  for (const id of request.load.traffic) requireKnown("traffic", id, traffics);
+  requireConnections(request.entries, request.load);
 }
 
 /** @throws usageError where nothing is left to measure, or nothing that the request judges by */
-function requireSelected({ configurations, skips }: SkippedTargets, request: Request): void {
+function requireSelected(
+  { configurations, skips }: SkippedTargets,
+  { reference, thresholds }: RequestedComparisons,
+): void {
   if (configurations.length === 0) {
     const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
-  if (request.thresholds.length > 0 && configurations.every(isControl))
+  if (thresholds.length > 0 && configurations.every(isControl))
     throw usageError(
       "--threshold: controls are not judged: add a client, e.g. --clients iovalkey,memory",
     );
   // Choosing refuses a reference that is not measured.
-  referenceChooser(request.reference, configurations);
+  referenceChooser(reference, configurations);
 }
 
 /**
@@ -241,7 +255,7 @@ export function selectConfigurations(
   context: PlanContext = { available: () => true },
 ): SelectedConfigurations {
   requireMeasurable(request);
-  const { targets, skips, notes } = plannedTargets(request, context);
+  const { targets, skips, notes } = plannedTargets(request.targets, context);
   const added = referenceToAdd(targets, request, context);
   const combined = combine(request, added ? [...targets, added] : targets, context);
   const storeLayer = storeLayerConfigurations(request, context);
@@ -250,14 +264,14 @@ export function selectConfigurations(
     configurations: [...combined.configurations, ...storeLayer.configurations],
     skips: [...skips, ...combined.skips, ...storeLayer.skips],
   };
-  requireSelected(selected, request);
+  requireSelected(selected, request.comparisons);
 
   const measured = selected.configurations.map(({ configuration }) => configuration);
   return definedOnly({
     ...selected,
     notes: [
       ...notes,
-      ...notesOnReference(request, targets, added),
+      ...notesOnReference(request.comparisons, targets, added),
       ...storeLayer.notes,
       ...notesOnSingleKeys(measured),
     ],
@@ -266,30 +280,38 @@ export function selectConfigurations(
 }
 
 /** The reference of the store layer, which is the store that the user named or else the first. */
-function storeReference(request: Request, configurations: readonly Planned[]): string | undefined {
+function storeReference(
+  { reference }: RequestedComparisons,
+  configurations: readonly Planned[],
+): string | undefined {
   const stores = configurations
     .filter(({ configuration }) => isProgramLayer(configuration.layer))
     .map(({ configuration }) => configuration.target.store);
-  return stores.find((id) => id === request.reference) ?? stores[0];
+  return stores.find((id) => id === reference) ?? stores[0];
 }
 
 /** The configurations and their rankings, with a copy of each reference where that is worth it. */
 function rankedConfigurations(
-  request: Request,
+  { comparisons, rounds }: Request,
   { configurations, addedReference: added }: SelectedConfigurations,
 ): { configurations: readonly Planned[]; rankings: Ranking[] } {
-  const referenceOf = referenceChooser(added?.text ?? request.reference, configurations);
+  const referenceOf = referenceChooser(added?.text ?? comparisons.reference, configurations);
   const rankingsIn = (members: readonly Planned[]) =>
-    rankingsOf(members, referenceOf, request.comparesFrameworks);
+    rankingsOf(members, referenceOf, comparisons.comparesFrameworks);
 
   const rankings = rankingsIn(configurations);
   const hasCopies =
-    request.copies && request.diagnose !== ALONE && request.runs >= MIN_ROUNDS_FOR_A_COPY;
+    comparisons.copies && rounds.diagnose !== ALONE && rounds.runs >= MIN_ROUNDS_FOR_A_COPY;
   if (!hasCopies) return { configurations, rankings };
 
   const copied = withCopies(configurations, rankings);
   return { configurations: copied, rankings: rankingsIn(copied) };
 }
+
+const interleaved = (request: Request): Request => ({
+  ...request,
+  rounds: { ...request.rounds, order: "interleaved" },
+});
 
 /**
  * Makes the plan of a request. The same request, stores and caps give the same plan.
@@ -299,37 +321,38 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
   const selected = selectConfigurations(requested, context);
   const measured = selected.configurations.map(({ configuration }) => configuration);
   const againstTurns =
-    requested.order === "turns" ? reasonAgainstTurns(requested, measured) : undefined;
-  const request = againstTurns ? { ...requested, order: "interleaved" as const } : requested;
+    requested.rounds.order === "turns" ? reasonAgainstTurns(requested, measured) : undefined;
+  const request = againstTurns ? interleaved(requested) : requested;
+  const { comparisons, rounds, pauses } = request;
 
   const { configurations, rankings } = rankedConfigurations(request, selected);
-  const isRanked = request.diagnose !== ALONE;
+  const isRanked = rounds.diagnose !== ALONE;
   const counted = runsOf(request, configurations, rankings);
 
   const notes = [...selected.notes];
   const noteOnOtherStore = isRanked ? noteOnStores(rankings, context.available) : undefined;
   if (noteOnOtherStore !== undefined) notes.push(noteOnOtherStore);
-  notes.push(...notesOnTurns(request.order, configurations));
+  notes.push(...notesOnTurns(rounds.order, configurations));
   const isCompared = rankings.some(({ reference }) => reference !== undefined);
   if (againstTurns && isCompared) notes.push(`not by turns, but interleaved: ${againstTurns}`);
   if (context.external) notes.push(...notesOnExternalStore(context.external));
   notes.push(...(context.placeNotes ?? []));
-  notes.push(...notesOnDrift(request.order, configurations));
+  notes.push(...notesOnDrift(rounds.order, configurations));
 
   const plan = definedOnly({
-    seed: request.seed,
-    order: request.order,
-    runs_per_configuration: isRanked ? request.runs : 1,
-    adaptive: isRanked ? adaptivePlan(request, rankings) : undefined,
-    warmup_s: request.warmupS,
-    cooldown_s: request.cooldownS,
-    client_cooldown_s: request.clientCooldownS,
+    seed: rounds.seed,
+    order: rounds.order,
+    runs_per_configuration: isRanked ? rounds.runs : 1,
+    adaptive: isRanked ? adaptivePlan(rounds, rankings) : undefined,
+    warmup_s: pauses.warmupS,
+    cooldown_s: pauses.cooldownS,
+    client_cooldown_s: pauses.clientCooldownS,
     configurations: [...configurations],
-    runs: withDiagnosingRuns(request.diagnose, [...configurations], counted),
+    runs: withDiagnosingRuns(rounds.diagnose, [...configurations], counted),
     skips: selected.skips,
-    rankings: describeRankings(rankings, request.comparesFrameworks),
+    rankings: describeRankings(rankings, comparisons.comparesFrameworks),
     reference_added: selected.addedReference ? (true as const) : undefined,
-    reference: storeReference(request, configurations),
+    reference: storeReference(comparisons, configurations),
     notes,
   });
   return { schema: PLAN_SCHEMA, schema_version: PLAN_SCHEMA_VERSION, ...plan };

@@ -7,14 +7,20 @@ import type { Platform } from "../../runtimes/runtime-types.js";
 import { requestedModules } from "../../targets/candidate-programs.js";
 import { modules } from "../../targets/modules/index.js";
 import type { ModuleDescription } from "../../targets/target-types.js";
-import { type Request, targetTexts } from "../request/request.js";
+import type {
+  NamedPrograms,
+  Request,
+  RequestedPlace,
+  RequestedTargets,
+} from "../request/request.js";
+import { targetTexts } from "../request/target-texts.js";
 
 /**
  * The absolute path of each module that the user names, by id. A flag wins over the module's
  * variable.
  */
 export function moduleFiles(
-  { programs }: Pick<Request, "programs">,
+  programs: NamedPrograms,
   env: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
   return Object.fromEntries(
@@ -25,13 +31,13 @@ export function moduleFiles(
   );
 }
 
-export function usedModules(request: Request): ModuleDescription[] {
-  const used = requestedModules(targetTexts(request));
+export function usedModules(targets: RequestedTargets): ModuleDescription[] {
+  const used = requestedModules(targetTexts(targets));
   return modules.filter(({ id }) => used.includes(id));
 }
 
 export function moduleAvailability(
-  request: Pick<Request, "programs" | "storeAccess">,
+  { programs, storeAccess }: RequestedPlace,
   external: Discovery | undefined,
   id: string,
 ): true | string | undefined {
@@ -44,8 +50,8 @@ export function moduleAvailability(
     );
   }
   // The user's store was not contacted yet, and loads its modules itself.
-  if (request.storeAccess.STORE_URL) return true;
-  return moduleFiles(request)[id]
+  if (storeAccess.STORE_URL) return true;
+  return moduleFiles(programs)[id]
     ? true
     : `${id} is a module, and no file was named: ${module.remedy}`;
 }
@@ -62,10 +68,13 @@ export async function sha256Of(path: string): Promise<string> {
 /**
  * The hashes of the files of modules that the requested targets use; empty for a store of the user.
  */
-export async function moduleHashes(request: Request): Promise<Record<string, { sha256: string }>> {
-  if (request.storeAccess.STORE_URL) return {};
-  const files = moduleFiles(request);
-  const hashes = usedModules(request).flatMap(({ id }) => {
+export async function moduleHashes({
+  targets,
+  place,
+}: Request): Promise<Record<string, { sha256: string }>> {
+  if (place.storeAccess.STORE_URL) return {};
+  const files = moduleFiles(place.programs);
+  const hashes = usedModules(targets).flatMap(({ id }) => {
     const path = files[id];
     return path ? [sha256Of(path).then((sha256) => [id, { sha256 }] as const)] : [];
   });
@@ -74,12 +83,12 @@ export async function moduleHashes(request: Request): Promise<Record<string, { s
 
 /** Checks the files of modules that targets use. @throws environmentError that names file and fix */
 export async function requireModules(
-  request: Request,
+  { targets, place }: Request,
   platform: Platform | undefined,
 ): Promise<void> {
-  if (request.storeAccess.STORE_URL) return;
-  const files = moduleFiles(request);
-  for (const { id, remedy } of usedModules(request)) {
+  if (place.storeAccess.STORE_URL) return;
+  const files = moduleFiles(place.programs);
+  for (const { id, remedy } of usedModules(targets)) {
     const path = files[id];
     const problem = path && (await fileProblem(path, platform));
     if (problem) throw environmentError(`${id}: ${path} ${problem}: ${remedy}`);

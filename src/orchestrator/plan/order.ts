@@ -3,7 +3,7 @@ import type { Plan } from "../../contract/plan.js";
 import { readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
-import type { Request } from "../request/request.js";
+import type { RequestedRounds } from "../request/request.js";
 import { isControl, type Planned, type Ranking } from "./rankings.js";
 import { groupsOf } from "./turn-groups.js";
 
@@ -60,7 +60,7 @@ const interleaved = (
   ).flat();
 
 export function orderedRuns(
-  { order, runs, seed }: Pick<Request, "order" | "runs" | "seed">,
+  { order, runs, seed }: RequestedRounds,
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
 ): OrderedRun[] {
@@ -76,7 +76,7 @@ export function orderedRuns(
  * instruments, and a copy would show what its original does.
  */
 export function withDiagnosingRuns(
-  diagnose: Request["diagnose"],
+  diagnose: RequestedRounds["diagnose"],
   configurations: Plan["configurations"],
   runs: Plan["runs"],
 ): Plan["runs"] {

@@ -5,7 +5,8 @@ import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { type Availability, resolveTarget } from "../../targets/resolve.js";
 import { groups } from "../../targets/target-groups.js";
-import { type Request, targetTexts } from "../request/request.js";
+import type { RequestedTargets } from "../request/request.js";
+import { targetTexts } from "../request/target-texts.js";
 
 interface PlannedTargets {
   targets: Target[];
@@ -22,14 +23,14 @@ interface RequestedTarget {
 
 /** The requested targets that can be measured here, each once, and why the others cannot. */
 export function plannedTargets(
-  request: Request,
+  requestedTargets: RequestedTargets,
   { available, external }: { available: Availability; external?: Discovery | undefined },
 ): PlannedTargets {
-  requireKnownWords(request);
+  requireKnownWords(requestedTargets);
   const requested = new Map<string, RequestedTarget>();
   const skips: Plan["skips"] = [];
 
-  for (const text of new Set(targetTexts(request))) {
+  for (const text of new Set(targetTexts(requestedTargets))) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });
@@ -60,9 +61,9 @@ export function plannedTargets(
 }
 
 /** @throws usageError for a word that is neither a client nor a group, with the nearest known word */
-function requireKnownWords(request: Request): void {
+function requireKnownWords(requestedTargets: RequestedTargets): void {
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
-  for (const word of request.clients) {
+  for (const word of requestedTargets.clients) {
     if (idSchema.safeParse(word).success) requireKnown("client or group", word, words);
   }
 }

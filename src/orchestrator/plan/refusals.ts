@@ -10,7 +10,7 @@ import {
   unsupportedLimits,
 } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
-import type { Request } from "../request/request.js";
+import type { Request, ServiceEnv } from "../request/request.js";
 import type { Candidate } from "./candidates.js";
 import { loadProgramReason } from "./load-program-targets.js";
 import { workersOf } from "./role-counts.js";
@@ -43,7 +43,7 @@ export function refusalOf(candidate: Candidate, request: Request): string | unde
 
 /** The user's settings of a target's service; undefined where there are none. */
 export const requestedServiceEnv = (
-  { serviceEnv }: Request,
+  serviceEnv: ServiceEnv,
   { service }: Target,
 ): Record<string, string> | undefined => (service === undefined ? undefined : serviceEnv[service]);
 
@@ -70,23 +70,20 @@ function unequalDenials({ target, traffic, limits }: Candidate): string | undefi
 }
 
 /** An option of the target and a setting of the user may both set a variable of the service. */
-function contradictorySetting({ target }: Candidate, request: Request): string | undefined {
+function contradictorySetting({ target }: Candidate, { targets }: Request): string | undefined {
   const { serviceEnvironment = {} } = describeClient(target);
-  const settings = requestedServiceEnv(request, target) ?? {};
+  const settings = requestedServiceEnv(targets.serviceEnv, target) ?? {};
   const variable = Object.keys(settings).find((name) => name in serviceEnvironment);
   if (variable === undefined) return undefined;
   return `an option of this target sets ${variable}, and so does --service-env: give one of them`;
 }
 
 /** The harness can give no certificate to a store that it does not start, nor to a pod. */
-function missingCertificate(
-  { target }: Candidate,
-  { storeAccess, runtime }: Request,
-): string | undefined {
+function missingCertificate({ target }: Candidate, { place }: Request): string | undefined {
   if (!isEncrypted(target)) return undefined;
-  if (storeAccess.STORE_URL)
+  if (place.storeAccess.STORE_URL)
     return "+tls is for stores that the campaign starts: give rediss:// in STORE_URL";
-  if (runtime === "kubernetes")
+  if (place.runtime === "kubernetes")
     return "+tls: a pod gets its address after its files: give --runtime local, docker or podman";
   return undefined;
 }
@@ -123,7 +120,7 @@ function unsuitableLoadProgram(
  */
 function separateCounters(
   { entry, target, traffic, load, limits }: Candidate,
-  request: Request,
+  { place }: Request,
 ): string | undefined {
   const profile = findProfile(traffic);
   if (usesStore(target) || target.limiter === "none" || limits.points >= profile.limits.points)
@@ -134,7 +131,7 @@ function separateCounters(
   const { layer, servers, generators = 1 } = entry;
   const isAtClient = isClientLayer(layer);
   const processes = isAtClient
-    ? generators * workersOf({ generators, load }, request.workers)
+    ? generators * workersOf({ generators, load }, place.workers)
     : servers;
   if (processes === 1) return undefined;
 

@@ -16,7 +16,12 @@ import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import { dynamicDurationS } from "../request/durations.js";
-import type { Request } from "../request/request.js";
+import type {
+  DurationMode,
+  NamedPrograms,
+  Request,
+  RequestedStoreLayer,
+} from "../request/request.js";
 import type { Planned } from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 
@@ -31,12 +36,9 @@ const STANDALONE = "standalone";
 /** The limits of configurations of the store layer, where no limiter decides. */
 const NO_LIMITS: Limits = { points: 1, window_s: 60, block_s: 0 };
 
-function requireKnownStores({
-  stores: named,
-  programs,
-}: Pick<Request, "stores" | "programs">): void {
+function requireKnownStores(ids: readonly string[], programs: NamedPrograms): void {
   const knownIds = stores.flatMap(({ id, program }) => (program ? [id] : []));
-  const unknownId = named.find(
+  const unknownId = ids.find(
     (id) => !knownIds.includes(id) && !programs.paths[id] && !programs.images[id],
   );
   if (unknownId === undefined) return;
@@ -47,11 +49,9 @@ function requireKnownStores({
   );
 }
 
-export function registerNamedStores({
-  stores: named,
-  programs,
-}: Pick<Request, "stores" | "programs">): void {
-  for (const id of named) {
+/** Adds the stores of the store layer that the user names by a program or an image alone. */
+export function registerNamedStores(ids: readonly string[], programs: NamedPrograms): void {
+  for (const id of ids) {
     if (stores.some((store) => store.id === id) || !(programs.paths[id] || programs.images[id]))
       continue;
     (stores as (typeof stores)[number][]).push({
@@ -77,7 +77,7 @@ const targetOf = (program: string, store: string): Target => ({
 });
 
 /** Each operation with each payload size, and operations without a value once. */
-function workloadsOf({ operations, payloadBytes }: Request): Workload[] {
+function workloadsOf({ operations, payloadBytes }: RequestedStoreLayer): Workload[] {
   return operations.flatMap((id): Workload[] => {
     const { hasPayload } = findOperation(id);
     if (!hasPayload) return [{ id, keys: KEYSPACE }];
@@ -105,7 +105,7 @@ function missingStore(
   return typeof finding === "string" ? finding : undefined;
 }
 
-const durationS = ({ duration }: Request, connections: number): number =>
+const durationS = (duration: DurationMode, connections: number): number =>
   duration.mode === "fixed" ? duration.seconds : dynamicDurationS(connections, false);
 
 interface StoreLayerContext {
@@ -120,25 +120,25 @@ interface StoreLayerPlan extends Pick<Plan, "skips" | "notes"> {
 
 /** Every store with every operation, payload and number of connections. @throws usageError */
 export function storeLayerConfigurations(
-  request: Request,
+  { entries, storeLayer, load, place }: Request,
   { available, caps = {}, findings = new Map() }: StoreLayerContext,
 ): StoreLayerPlan {
-  if (!request.layers.some(isProgramLayer)) return { configurations: [], skips: [], notes: [] };
-  requireKnownStores(request);
-  registerNamedStores(request);
+  if (!entries.layers.some(isProgramLayer)) return { configurations: [], skips: [], notes: [] };
+  requireKnownStores(storeLayer.stores, place.programs);
+  registerNamedStores(storeLayer.stores, place.programs);
 
   const program = benchmarkHere(available);
   const skips = new Map<string, string>();
   const usable: string[] = [];
-  for (const id of request.stores) {
+  for (const id of storeLayer.stores) {
     const reason = program === undefined ? NO_BENCHMARK : missingStore(id, available, findings);
     if (reason === undefined) usable.push(id);
     else skips.set(id, reason);
   }
 
   const planned: Planned[] = [];
-  const workloads = workloadsOf(request);
-  for (const connections of request.connections) {
+  const workloads = workloadsOf(storeLayer);
+  for (const connections of load.connections) {
     for (const workload of workloads) {
       const { needs } = findOperation(workload.id);
       for (const id of usable) {
@@ -147,7 +147,7 @@ export function storeLayerConfigurations(
           continue;
         }
         const target = targetOf(program ?? "", id);
-        planned.push(plannedStore(request, target, workload, connections, caps));
+        planned.push(plannedStore(target, workload, load.duration, connections, caps));
       }
     }
   }
@@ -171,9 +171,9 @@ const notesOnMissingFeatures = (stores: readonly string[], findings: StoreFindin
     .map((id) => `${id} has no ${missingFeatures(id, findings).join(", ")}`);
 
 function plannedStore(
-  request: Request,
   target: Target,
   workload: Workload,
+  duration: DurationMode,
   connections: number,
   caps: Configuration["caps"],
 ): Planned {
@@ -185,7 +185,7 @@ function plannedStore(
     workload,
     traffic: RANDOM_KEYS,
     load: { model: "closed", connections },
-    extent: { duration_s: durationS(request, connections) },
+    extent: { duration_s: durationS(duration, connections) },
     limits: NO_LIMITS,
     caps: capsOfKinds(caps, roleCounts({ target, ...counts })),
   });

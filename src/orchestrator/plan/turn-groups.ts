@@ -19,17 +19,17 @@ export const CLUSTERS = 3;
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(
-  request: Pick<Request, "diagnose" | "access" | "caps" | "objectives">,
+  { load, rounds, place }: Pick<Request, "load" | "rounds" | "place">,
   configurations: readonly Configuration[],
 ): string | undefined {
   if (configurations.length === 1) return "there is only one target";
-  if (request.objectives)
+  if (load.objectives)
     return "a search for the highest rate decides after each trial what it tries next";
-  if (request.diagnose)
+  if (rounds.diagnose)
     return "--diagnose slows down what it looks at, so its runs are not compared";
-  if (Object.values(request.access).some((access) => access !== undefined))
+  if (Object.values(place.access).some((access) => access !== undefined))
     return "turns need all targets on one machine";
-  if (Object.values(request.caps).some(({ cpus }) => cpus !== undefined && cpus < 2))
+  if (Object.values(place.caps).some(({ cpus }) => cpus !== undefined && cpus < 2))
     return "an engine enforces a cap below 2 CPUs in periods as long as a turn";
 
   for (const configuration of configurations) {

@@ -84,10 +84,14 @@ function requestOf(answersSoFar: Partial<MenuAnswers>, context: MenuContext): Re
   const { storeUrl } = answersFrom(answersSoFar);
   const env = storeUrl === "" ? context.env : { ...context.env, STORE_URL: storeUrl };
   const argv = [...argvFrom(answersSoFar), ...context.flags];
-  const { seed } = parsed(argv, env);
+  const { seed } = parsed(argv, env).rounds;
   const request = parsed([...argv, "--seed", String(seed)], env);
   if (!goalOf(answersSoFar).isAudit) return request;
-  return { ...request, audit: true, command: commandSoFar(answersSoFar, context) };
+  return {
+    ...request,
+    start: { ...request.start, audit: true },
+    record: { ...request.record, command: commandSoFar(answersSoFar, context) },
+  };
 }
 
 function parsed(argv: readonly string[], env: Environment): Request {
@@ -110,7 +114,7 @@ async function goalTimes(context: MenuContext): Promise<Record<string, string>> 
 }
 
 async function secondsOf(request: Request, { packageFolder }: MenuContext): Promise<number> {
-  if (request.audit) return auditPlan(request, checks).seconds;
+  if (request.start.audit) return auditPlan(request.targets, checks).seconds;
   return (await previewCampaign(request, packageFolder)).estimate.seconds;
 }
 
@@ -206,8 +210,10 @@ async function showPlan(
   packageFolder: string,
 ): Promise<string | undefined> {
   const checking = Promise.all([
-    request.audit ? auditPlan(request, checks) : previewCampaign(request, packageFolder),
-    runChecks(request.runtime, packageFolder),
+    request.start.audit
+      ? auditPlan(request.targets, checks)
+      : previewCampaign(request, packageFolder),
+    runChecks(request.place.runtime, packageFolder),
     refuseIfLocked(),
   ]);
   try {
@@ -219,7 +225,7 @@ async function showPlan(
     if (warnings.length > 0) prompter.show("Warnings", warnings);
 
     // The plan comes last, and is folded where needed, so that the user sees it when deciding.
-    const command = runnableIn(request.command);
+    const command = runnableIn(request.record.command);
     const room = prompter.linesAbove(command, START_OPTIONS.length);
     const lines =
       "estimate" in plan ? planLines(plan, prompter.columns, room) : auditPlanLines(plan);
@@ -243,7 +249,7 @@ function warningsFrom(machineChecks: readonly MachineCheck[]): string[] {
 export async function requireReady(context: MenuContext): Promise<void> {
   const request = requestOf({}, context);
   await refuseIfLocked();
-  await requireResultsRoot(request.output);
+  await requireResultsRoot(request.output.folder);
   const failed = (await runChecks("auto", context.packageFolder)).filter(
     ({ status }) => status === "fail",
   );

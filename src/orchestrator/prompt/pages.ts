@@ -4,7 +4,7 @@ import { driverLayerIds } from "../../contract/layers.js";
 import { usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
-import { countsIn, durationMode, listOf, numberIn } from "../request/request.js";
+import { countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
 import { goals } from "./goals.js";
 import {

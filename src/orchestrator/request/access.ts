@@ -13,8 +13,9 @@ import { usageError } from "../../kit/errors.js";
 import { nodeRequirements } from "../../runtimes/kubernetes/pod.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { readYamlFile } from "./config-file.js";
-import { AUTO, badValue, type Request } from "./request.js";
+import type { RequestedPlace } from "./request.js";
 import type { Settings } from "./setting-layers.js";
+import { AUTO, badValue } from "./setting-values.js";
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/*$/;
@@ -37,7 +38,7 @@ const KUBERNETES_KEYS = [
  */
 export function placesOf(
   settings: Settings,
-): Pick<Request, "runtime" | "access"> & { hostsFile?: string } {
+): Pick<RequestedPlace, "runtime" | "access"> & { hostsFile?: string } {
   const { source, value: runtime } = settings.get("runtime");
   const file = settings.find("hosts");
   const kubernetesSetting = KUBERNETES_KEYS.map((key) => settings.find(key)).find(

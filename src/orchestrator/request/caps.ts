@@ -5,8 +5,8 @@ import { cpusInList } from "../../kit/cpu-list.js";
 import { environmentError } from "../../kit/errors.js";
 import { type CpuTopology, cpuList, readCpuTopology } from "../../machine/hardware.js";
 import { counted } from "../ui/text.js";
-import { badValue } from "./request.js";
 import type { Settings } from "./setting-layers.js";
+import { badValue } from "./setting-values.js";
 import { DEFAULT_CAPS } from "./settings.js";
 
 const MIB = 1024 ** 2;

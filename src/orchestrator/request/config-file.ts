@@ -5,8 +5,8 @@ import { MANIFEST_SCHEMA, otherVersionReason } from "../../contract/manifest.js"
 import { messageOf, usageError } from "../../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { badValue } from "./request.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
+import { badValue } from "./setting-values.js";
 import { FILE_SETTINGS } from "./settings.js";
 
 const KEYS = FILE_SETTINGS.map(({ key }) => key);

@@ -180,13 +180,14 @@ export function resumedLayers(
 export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);
-  if (external && !request.storeAccess.STORE_URL)
+  if (external && !request.place.storeAccess.STORE_URL)
     throw usageError(
       `campaign ${campaign} measures a store that already runs: set STORE_URL again`,
     );
-  if (!external && request.storeAccess.STORE_URL)
+  if (!external && request.place.storeAccess.STORE_URL)
     throw usageError(
       `STORE_URL: campaign ${campaign} starts its stores itself and must continue so`,
     );
-  return { ...request, workers: generator.workers, caps: runtime.caps ?? request.caps };
+  const caps = runtime.caps ?? request.place.caps;
+  return { ...request, place: { ...request.place, workers: generator.workers, caps } };
 }

@@ -19,7 +19,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { CUSTOM_DURATION, DYNAMIC } from "./durations.js";
-import type { DurationMode, Request } from "./request.js";
+import type { DurationMode, RequestedEntries, RequestedLoad, RequestedRounds } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 
 /** The value that stands for a configuration without faults. */
@@ -123,7 +123,10 @@ function requireApart(faults: readonly Fault[], source: string, text: string): v
 }
 
 /** The other settings of a campaign that decide whether it can have faults. */
-interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" | "diagnose"> {
+interface Surroundings
+  extends Pick<RequestedEntries, "layers">,
+    Pick<RequestedLoad, "rates" | "objectives">,
+    Pick<RequestedRounds, "diagnose"> {
   mode: DurationMode;
 }
 

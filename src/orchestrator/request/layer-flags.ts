@@ -4,8 +4,9 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { findOperation, operationIds } from "../../targets/load-programs/operations.js";
 import { isInteractive } from "../ui/tty.js";
-import { AUTO, countsIn, type Request } from "./request.js";
+import type { RequestedEntries, RequestedRounds, RequestedStoreLayer } from "./request.js";
 import { oneOf, type Settings } from "./setting-layers.js";
+import { AUTO, countsIn } from "./setting-values.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES } from "./settings.js";
 
 /**
@@ -15,7 +16,7 @@ import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES } from "./settings.js";
 export function requestedEntries(
   settings: Settings,
   notices: string[],
-): Pick<Request, "layers" | "counts" | "findsGenerators"> {
+): Pick<RequestedEntries, "layers" | "counts" | "findsGenerators"> {
   const { source: layerSource } = settings.get("layer");
   const layers = settings
     .list("layer")
@@ -53,8 +54,8 @@ const KEYS_WITHOUT_STORE_LAYER = ["store-url", "rate", "rate-sweep", "slo", "fau
  */
 export function requestedStoreLayer(
   settings: Settings,
-  layers: Request["layers"],
-): Pick<Request, "stores" | "operations" | "payloadBytes"> {
+  layers: RequestedEntries["layers"],
+): RequestedStoreLayer {
   if (!layers.some(isProgramLayer)) {
     const [useless] = STORE_LAYER_KEYS.flatMap((key) => settings.find(key) ?? []);
     if (useless) throw usageError(`${useless.source} is for the store layer: add --layer store`);
@@ -87,7 +88,7 @@ export function requestedStoreLayer(
  * The words of `--clients`; empty where no layer has targets.
  * @throws usageError where a layer needs targets and none are named, or no layer has any
  */
-export function requestedClients(settings: Settings, layers: Request["layers"]): string[] {
+export function requestedClients(settings: Settings, layers: RequestedEntries["layers"]): string[] {
   const clients = settings.find("clients");
   if (layers.every(isProgramLayer)) {
     const flag = clients?.source === "--clients" ? clients : undefined;
@@ -109,8 +110,8 @@ export function requestedClients(settings: Settings, layers: Request["layers"]):
 /** @throws usageError where nothing has instruments, or where every trial would get one run more */
 export function requestedDiagnosis(
   settings: Settings,
-  layers: Request["layers"],
-): Request["diagnose"] {
+  layers: RequestedEntries["layers"],
+): RequestedRounds["diagnose"] {
   const setting = settings.find("diagnose");
   if (!setting || setting.value === "false") return undefined;
 

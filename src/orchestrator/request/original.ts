@@ -60,7 +60,7 @@ export function parseRunAll(argv: readonly string[], env: Environment): Request 
   if (!request) return undefined;
 
   const notices = [...filledInNotice(filled), ...request.notices];
-  return { ...request, planFirst: true, notices };
+  return { ...request, start: { ...request.start, planFirst: true }, notices };
 }
 
 const DEFAULT_CLIENT = "valkey-glide";
@@ -341,7 +341,11 @@ export function parseSingle(
     notices,
   );
   const planFirst = isPlanned ? (true as const) : undefined;
-  return definedOnly({ ...request, planFirst, outputFile: outputFile || undefined });
+  return {
+    ...request,
+    output: definedOnly({ ...request.output, file: outputFile || undefined }),
+    start: definedOnly({ ...request.start, planFirst }),
+  };
 }
 
 /** The settings of variables of single runs. A plan has its own target and seed. */

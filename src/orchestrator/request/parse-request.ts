@@ -27,15 +27,17 @@ import { presetLayer, presetOf } from "./preset-layer.js";
 import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./program-flags.js";
 import { openLoopsOf, runsOf } from "./rates.js";
 import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
-import {
-  AUTO,
-  durationMode,
-  listOf,
-  numberIn,
-  type Request,
-  type RequestedLimits,
-  warmupIn,
-  workloadsOf,
+import type {
+  Request,
+  RequestedComparisons,
+  RequestedLimits,
+  RequestedLoad,
+  RequestedOutput,
+  RequestedPauses,
+  RequestedRounds,
+  RequestedStart,
+  RequestedTargets,
+  RequestRecord,
 } from "./request.js";
 import {
   environmentLayer,
@@ -44,6 +46,7 @@ import {
   Settings,
   type SettingValue,
 } from "./setting-layers.js";
+import { AUTO, durationMode, listOf, numberIn, warmupIn, workloadsOf } from "./setting-values.js";
 import { defaultOf } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 import { requestedTrace } from "./trace-flags.js";
@@ -98,10 +101,8 @@ function storeAccessOf(settings: Settings): Record<string, string> {
   return access;
 }
 
-type Pauses = Pick<Request, "warmupS" | "cooldownS" | "clientCooldownS">;
-
 /** The seconds before and between runs. @throws usageError */
-function pausesOf(settings: Settings): Pauses {
+function pausesOf(settings: Settings): RequestedPauses {
   const warmup = settings.get("warmup");
   const { source, value } = settings.get("cooldown");
   const [betweenRuns = "", betweenClients = betweenRuns, ...others] = value.split(",");
@@ -114,10 +115,11 @@ function pausesOf(settings: Settings): Pauses {
   };
 }
 
-type Loads = Pick<Request, "duration" | "connections"> & {
-  openLoops: Omit<ReturnType<typeof openLoopsOf>, "concurrency">;
+interface Loads {
+  load: Omit<RequestedLoad, "traffic" | "trace" | "faults">;
+  /** The setting that named the connections. */
   concurrency: SettingValue;
-};
+}
 
 /** The loads, and how long each is measured. @throws usageError where they contradict each other */
 function loadsFrom(settings: Settings, trace: ReadTrace | undefined, notices: string[]): Loads {
@@ -130,20 +132,15 @@ function loadsFrom(settings: Settings, trace: ReadTrace | undefined, notices: st
   const duration = durationMode(value, source);
   if (openLoops.objectives && duration.mode === "requests")
     throw usageError(`${source} ${value}: --find-max-rate measures for a time`);
-  return { duration, connections, openLoops, concurrency };
+  return { load: { ...openLoops, duration, connections }, concurrency };
 }
-
-type Targets = Pick<
-  Request,
-  "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks" | "serviceEnv"
->;
 
 /** The targets, and the limiters, stores, Nodes and frameworks that each is measured with. */
 function targetsOf(
   settings: Settings,
   clients: string[],
   nodes: ReadonlyMap<string, string>,
-): Targets {
+): RequestedTargets {
   const serviceEnv = settings.find("service-env");
   return {
     clients,
@@ -155,17 +152,17 @@ function targetsOf(
   };
 }
 
-type Comparisons = Pick<Request, "reference" | "addsReference" | "copies" | "comparesFrameworks">;
-
-/** The settings that say with what the report compares the targets. */
-function comparisonsOf(settings: Settings): Comparisons {
+/** The settings that say with what the report compares the results. */
+function comparisonsOf(settings: Settings): RequestedComparisons {
   const reference = settings.find("reference")?.value;
   const addsReference = reference === AUTO;
+  const threshold = settings.find("threshold");
   return definedOnly({
     reference: addsReference ? undefined : reference,
     addsReference,
     copies: !settings.isOn("no-copy"),
     comparesFrameworks: settings.isOn("compare-frameworks"),
+    thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
   });
 }
 
@@ -174,6 +171,20 @@ const randomSeed = (): number => Math.floor(Math.random() * RANGES.seed.max);
 function seedOf(settings: Settings): number {
   const seed = settings.find("seed");
   return seed ? numberIn("seed", seed.source, seed.value) : randomSeed();
+}
+
+/** The runs of each configuration, and their order. */
+function roundsOf(
+  settings: Settings,
+  diagnose: RequestedRounds["diagnose"],
+  seed: number,
+): RequestedRounds {
+  return definedOnly({
+    ...runsOf(settings),
+    diagnose,
+    order: oneOf(settings.get("order"), orders),
+    seed,
+  });
 }
 
 /** Flags of the output of which at most one can be given. */
@@ -203,14 +214,16 @@ function detailOf(settings: Settings): OutputMode["detail"] {
   return settings.isOn("verbose") ? "verbose" : "normal";
 }
 
-type RecordedValues = Pick<Request, "seed" | "plugins"> & {
+interface RecordedValues {
+  seed: number;
+  plugins: readonly string[];
   concurrency: SettingValue;
   trace: ReadTrace | undefined;
   hostsFile: string | undefined;
-};
+}
 
 /** The settings that the manifest keeps. Paths are absolute, so that any folder can repeat them. */
-function recordedSettings(settings: Settings, values: RecordedValues): Request["settings"] {
+function recordedSettings(settings: Settings, values: RecordedValues): RequestRecord["settings"] {
   const recorded = settings.record();
   recorded.concurrency = values.concurrency.value;
   recorded.seed = String(values.seed);
@@ -224,16 +237,17 @@ function recordedSettings(settings: Settings, values: RecordedValues): Request["
 }
 
 /** The settings that say where the results go, and what the campaign prints. */
-function outputOf(
-  settings: Settings,
-): Pick<Request, "output" | "outputMode" | "dryRun" | "allowParallel"> {
-  return {
-    output: settings.get("output").value,
-    outputMode: outputModeOf(settings),
-    dryRun: settings.isOn("dry-run"),
-    allowParallel: settings.isOn("allow-parallel"),
-  };
-}
+const outputOf = (settings: Settings): RequestedOutput => ({
+  folder: settings.get("output").value,
+  mode: outputModeOf(settings),
+});
+
+/** The settings that say what is started, and what has to hold for that. */
+const startOf = (settings: Settings, isStrict: boolean): RequestedStart => ({
+  dryRun: settings.isOn("dry-run"),
+  allowParallel: settings.isOn("allow-parallel"),
+  strict: isStrict && !settings.isOn("force"),
+});
 
 /**
  * The request that all layers make together.
@@ -258,49 +272,54 @@ export function requestFromLayers(
   const { runtime, access, hostsFile } = placesOf(settings);
   const nodes = nodesOf(settings, runtime);
 
-  const loads = loadsFrom(settings, trace, notices);
-  const { duration, connections, openLoops, concurrency } = loads;
-  if (openLoops.objectives && entries.findsGenerators)
+  const { load, concurrency } = loadsFrom(settings, trace, notices);
+  if (load.objectives && entries.findsGenerators)
     throw usageError(`--generators ${AUTO}: --find-max-rate takes a number, e.g. --generators 2`);
 
   const diagnose = requestedDiagnosis(settings, entries.layers);
-  const load = definedOnly({ ...entries, ...openLoops, diagnose });
-  const faults = faultsOf(settings, { ...load, mode: duration });
+  const { rates, objectives, duration } = load;
+  const { layers: entryLayers } = entries;
+  const surroundings = { layers: entryLayers, rates, objectives, diagnose, mode: duration };
+  const faults = faultsOf(settings, definedOnly(surroundings));
   const seed = seedOf(settings);
   const caps = capsFrom(settings);
-  const threshold = settings.find("threshold");
 
-  return definedOnly({
-    ...targetsOf(settings, clients, nodes),
-    ...comparisonsOf(settings),
-    ...requestedStoreLayer(settings, entries.layers),
-    ...load,
-    workloads: workloadsOf(settings.list("workload")),
-    complexity: settings.number("complexity"),
-    duration,
-    connections,
-    faults,
+  // The members are read in this order, which is that of the notices.
+  return {
+    targets: targetsOf(settings, clients, nodes),
+    comparisons: comparisonsOf(settings),
+    storeLayer: requestedStoreLayer(settings, entries.layers),
+    entries: {
+      ...entries,
+      workloads: workloadsOf(settings.list("workload")),
+      complexity: settings.number("complexity"),
+    },
     limits: requestedLimits(settings),
-    ...runsOf(settings),
-    ...pausesOf(settings),
-    trace,
-    traffic: trace ? [TRACE] : settings.list("traffic"),
-    runtime,
-    access,
-    caps: isStrict ? pinnedToOwnCores(caps, notices) : caps,
-    order: oneOf(settings.get("order"), orders),
-    seed,
-    workers: settings.number("workers"),
-    programs: namedPrograms(settings, layers, notices, nodes),
-    plugins,
-    storeAccess,
-    thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
-    ...outputOf(settings),
-    strict: isStrict && !settings.isOn("force"),
-    settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),
-    command: storeAccess.STORE_URL ? `STORE_URL=… ${command(seed)}` : command(seed),
+    rounds: roundsOf(settings, diagnose, seed),
+    pauses: pausesOf(settings),
+    load: definedOnly({
+      ...load,
+      trace,
+      traffic: trace ? [TRACE] : settings.list("traffic"),
+      faults,
+    }),
+    place: {
+      runtime,
+      access,
+      caps: isStrict ? pinnedToOwnCores(caps, notices) : caps,
+      workers: settings.number("workers"),
+      programs: namedPrograms(settings, layers, notices, nodes),
+      plugins,
+      storeAccess,
+    },
+    output: outputOf(settings),
+    start: startOf(settings, isStrict),
+    record: {
+      settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),
+      command: storeAccess.STORE_URL ? `STORE_URL=… ${command(seed)}` : command(seed),
+    },
     notices,
-  });
+  };
 }
 
 /**
@@ -328,7 +347,8 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
 
   const request = requestFromLayers(layers, command, notices);
   if (!existing) return request;
-  return { ...resumedRequest(request, existing), resume: basename(existing.folder) };
+  const resumed = resumedRequest(request, existing);
+  return { ...resumed, start: { ...resumed.start, resume: basename(existing.folder) } };
 }
 
 /** The layers of a new campaign. Flags win over variables, and these over the file. */

@@ -8,8 +8,9 @@ import { loadPrograms } from "../../targets/load-programs/load-programs.js";
 import { modules } from "../../targets/modules/index.js";
 import { findService, services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
-import { AUTO, badValue, type NamedPrograms, type ServiceEnv } from "./request.js";
+import type { NamedPrograms, ServiceEnv } from "./request.js";
 import type { SettingLayer, Settings, SettingValue } from "./setting-layers.js";
+import { AUTO, badValue } from "./setting-values.js";
 import { SETTINGS } from "./settings.js";
 
 /**

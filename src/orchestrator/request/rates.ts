@@ -6,8 +6,9 @@ import { toThreeDigits } from "../../kit/numbers.js";
 import { meanRate } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/traffic-types.js";
 import { NO_FAULT } from "./fault-flags.js";
-import { AUTO, badValue, numberIn, type Request } from "./request.js";
+import type { RequestedLoad, RequestedRounds } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
+import { AUTO, badValue, numberIn } from "./setting-values.js";
 import { DEFAULT_MAX_RUNS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -101,7 +102,10 @@ function needsRate(settings: Settings): boolean {
 
 /** The settings of open loops; without rates the loops are closed. */
 interface OpenLoops
-  extends Pick<Request, "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"> {
+  extends Pick<
+    RequestedLoad,
+    "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"
+  > {
   /**
    * The number of connections in place of that of a preset or the default, which is meant for closed
    * loops.
@@ -166,7 +170,7 @@ function fixedRuns({ source, value }: SettingValue): number {
 }
 
 /** Reads `runs`, `max-runs` and `budget`. @throws usageError */
-export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
+export function runsOf(settings: Settings): Pick<RequestedRounds, "runs" | "adaptive"> {
   const runs = settings.get("runs");
   const maxRuns = settings.find("max-runs");
   const budget = settings.find("budget");

@@ -1,7 +1,7 @@
 import type { NumberName } from "../../contract/ranges.js";
 import type { Environment } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
-import { badValue, listOf, numberIn } from "./request.js";
+import { badValue, listOf, numberIn } from "./setting-values.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /**

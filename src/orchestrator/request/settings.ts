@@ -31,7 +31,7 @@ import {
   REQUESTS_DURATION,
 } from "./durations.js";
 import { PRESETS } from "./presets.js";
-import { AUTO } from "./request.js";
+import { AUTO } from "./setting-values.js";
 
 /** A value that a setting can have, for the completion of shells and for the menu. */
 export type SettingChoice = {

@@ -1,5 +1,5 @@
 import type { Threshold } from "../../contract/manifest.js";
-import { badValue } from "./request.js";
+import { badValue } from "./setting-values.js";
 
 type Metric = Threshold["metric"];
 

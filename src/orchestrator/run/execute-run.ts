@@ -30,8 +30,8 @@ import { readAdmissions } from "./read-admissions.js";
 import { Generators, type Second } from "./run-generators.js";
 import type { RequestedRun, RunSettings } from "./run-settings.js";
 import { keyPrefixOf } from "./run-specs.js";
-import { withoutSharedCounts } from "./store/shared-store.js";
 import { type RunStore, type StoreSide, storeOf } from "./store/run-store.js";
+import { withoutSharedCounts } from "./store/shared-store.js";
 
 export interface RunListener {
   phase(phase: Phase): void;

@@ -30,7 +30,7 @@ export const OPEN_DEADLINE_MS = 5_000;
 const LIBRARY_DEFAULT = "default";
 
 /**
- * Returns the value of `proto` in the answer to HELLO. Libraries give pairs as a map, an object, or
+ * The value of `proto` in the answer to HELLO. Libraries give pairs as a map, an object, or
  * a list of one of two forms.
  */
 function protocolIn(answer: unknown): unknown {
@@ -41,7 +41,7 @@ function protocolIn(answer: unknown): unknown {
 }
 
 /**
- * Returns the settings as a result reports them. Where only some were passed, the protocol is that
+ * The settings as a result reports them. Where only some were passed, the protocol is that
  * which the connection speaks, as the store names it, because other versions of a library have
  * another default.
  * @param shared the settings that all clients share, where null means that the library has no such
@@ -69,7 +69,7 @@ export async function reportedSettings(
   };
 }
 
-/** Returns the reply, or an Error when it takes longer than this. */
+/** The reply, or an Error when it takes longer than this. */
 export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

@@ -34,7 +34,7 @@ interface GrpcConnections<Request, Answer> {
   close(): void;
 }
 
-/** Returns the fields of a message as protobuf.js writes them in JSON. */
+/** The fields of a message as protobuf.js writes them in JSON. */
 const fieldsOf = (message: string) =>
   Object.fromEntries(
     message.split(", ").map((field, index) => {
@@ -43,7 +43,7 @@ const fieldsOf = (message: string) =>
     }),
   );
 
-/** Returns the method as protobuf.js writes proto files in JSON. */
+/** The method as protobuf.js writes proto files in JSON. */
 function definitionOf({
   package: path,
   service,

@@ -164,7 +164,7 @@ function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): Cluster
 }
 
 /**
- * Returns the settings that all clients share, as the result reports them. They are the same for
+ * The settings that all clients share, as the result reports them. They are the same for
  * both topologies.
  */
 const sharedSettings = (autoPipelining: boolean): ClientSettings => ({
@@ -193,7 +193,7 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 };
 
 /**
- * Returns the settings as the result reports them.
+ * The settings as the result reports them.
  * @param command sends one on the open connection
  */
 const settingsOf = (
@@ -205,7 +205,7 @@ const settingsOf = (
   );
 
 /**
- * Returns the message of an error, or of the node's error behind an error of the cluster client.
+ * The message of an error, or of the node's error behind an error of the cluster client.
  */
 const reason = (error: Error): string =>
   messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);

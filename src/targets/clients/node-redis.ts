@@ -122,7 +122,7 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 };
 
 /**
- * Returns the options of a connection in either topology.
+ * The options of a connection in either topology.
  * @param settings those of the target, by default the settings that all clients share
  */
 function optionsOf(settings: OwnSettings | undefined) {
@@ -199,7 +199,7 @@ function requireMethods(client: object): void {
   }
 }
 
-/** Returns the credentials, without an empty user or password. */
+/** The credentials, without an empty user or password. */
 const credentials = ({ access }: StorePlace) =>
   definedOnly({
     username: access?.username || undefined,

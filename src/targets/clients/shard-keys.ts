@@ -30,11 +30,11 @@ export async function shardKeys(
   return keys;
 }
 
-/** Returns the keys of a store with one node. */
+/** The keys of a store with one node. */
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];
 
 /**
- * Returns where a node listens for a protocol.
+ * Where a node listens for a protocol.
  * @throws Error where the node has no such port
  */
 export function namedPort(
@@ -46,7 +46,7 @@ export function namedPort(
   return { host: node.host, port };
 }
 
-/** Returns an open client that asks no store: whatever it calls decides. */
+/** An open client that asks no store: whatever it calls decides. */
 export const withoutStore = (
   open: Pick<OpenClient, "handle" | "settings"> & {
     version?: string;

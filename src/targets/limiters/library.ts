@@ -71,7 +71,7 @@ export const unsupported = (
 ): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
 
 /**
- * Returns a client of ioredis's kind with a limiter that calls its methods, or why another kind
+ * A client of ioredis's kind with a limiter that calls its methods, or why another kind
  * cannot have it.
  */
 export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
@@ -92,7 +92,7 @@ export const onBothStores = (client: ClientDescription): ClientDescription => ({
 });
 
 /**
- * Returns a client without what belongs to its default limiter, and with one that loads its script
+ * A client without what belongs to its default limiter, and with one that loads its script
  * again where it is gone.
  */
 export function withLimiter(client: ClientDescription, limiter: string): ClientDescription {
@@ -105,7 +105,7 @@ export function withLimiter(client: ClientDescription, limiter: string): ClientD
   return { ...rest, limiter, survivesStoreRestart: true, survivesScriptFlush: true };
 }
 
-/** Returns why a library without a block duration of its own does not fit a block. */
+/** Why a library without a block duration of its own does not fit a block. */
 export const noBlock = (library: string, block_s: number): string | undefined =>
   block_s > 0
     ? `${library} does not support a block duration of its own (${block_s} s was requested)`
@@ -117,7 +117,7 @@ interface ScriptRecorder {
 }
 
 /**
- * Returns the sha1 of a script that a library does not export. A stub records the script.
+ * The sha1 of a script that a library does not export. A stub records the script.
  * @param name if it has several
  */
 export async function scriptSha1(

@@ -131,7 +131,7 @@ export const nestjsThrottler: LimiterDescription = {
 };
 
 /**
- * Returns the library's storage on the client. The library takes connections of its own copy of
+ * The library's storage on the client. The library takes connections of its own copy of
  * ioredis alone, so this storage takes their place.
  */
 async function redisStorage(handle: unknown, libraries: Libraries): Promise<RedisStorage> {

@@ -13,7 +13,7 @@ interface Handle {
   call(command: string, ...parameters: string[]): Promise<unknown>;
   sendCommand?(words: string[]): Promise<unknown>;
   del(key: string): Promise<number>;
-  /** Returns the nodes of a cluster. A standalone client has no such method. */
+  /** The nodes of a cluster. A standalone client has no such method. */
   nodes?(role: "master"): Pick<Handle, "call">[];
 }
 
@@ -47,7 +47,7 @@ export async function redisStore(
 }
 
 /**
- * Returns the limiters on a store of express-rate-limit. The store counts, and its caller decides
+ * The limiters on a store of express-rate-limit. The store counts, and its caller decides
  * whether a count is within the limit.
  */
 export function limitersOn(store: Pick<Store, "increment">, { points }: Limits) {

@@ -98,7 +98,7 @@ class FlexibleLimiter implements Limiter {
 }
 
 /**
- * Returns the library's limiter for a client that may never answer. A consume that takes longer
+ * The library's limiter for a client that may never answer. A consume that takes longer
  * rejects.
  */
 const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
@@ -113,7 +113,7 @@ const isAnswer = (refusal: unknown): refusal is Answer =>
   typeof (refusal as Answer | null)?.msBeforeNext === "number";
 
 /**
- * Returns the name of the script in the store, which is the sha1 of the text that this limiter
+ * The name of the script in the store, which is the sha1 of the text that this limiter
  * sends, or the name of the function.
  */
 function scriptOf(
@@ -190,7 +190,7 @@ export const rateLimiterFlexible: LimiterDescription = {
 };
 
 /**
- * Returns a client of Redis or Valkey with another way to use the library, or the reason why
+ * A client of Redis or Valkey with another way to use the library, or the reason why
  * another client cannot have it.
  */
 function onFlexible(

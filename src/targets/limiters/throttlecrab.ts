@@ -80,7 +80,7 @@ const wordsOf = ({ key, max_burst, count_per_period, period, quantity }: Throttl
   [key, max_burst, count_per_period, period, quantity] as const;
 
 /**
- * Returns a client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use
+ * A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use
  * ThrottleCrab.
  */
 function overResp(client: ClientDescription): VariedClient {
@@ -155,7 +155,7 @@ export const throttlecrabLimiter: LimiterDescription = {
 const FLAG = "--store";
 
 /**
- * Returns how ThrottleCrab removes expired keys. Without an option it uses its default, which is
+ * How ThrottleCrab removes expired keys. Without an option it uses its default, which is
  * `periodic`.
  */
 const cleanUp = (id: string, summary: string): OptionDescription => ({

@@ -24,7 +24,7 @@ interface RespLoad {
 }
 
 /**
- * Returns the arguments of a load program of RESP. It uses one thread, no pipelining and random
+ * The arguments of a load program of RESP. It uses one thread, no pipelining and random
  * keys, and both programs share these options.
  */
 export function respLoadArguments(

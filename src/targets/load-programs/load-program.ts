@@ -65,7 +65,7 @@ export const CALL_TIMEOUT_S = 10;
 /** Name of the file with the calls. */
 export const CALLS_FILE = "calls";
 
-/** Returns where the calls go, as `host:port`. */
+/** Where the calls go, as `host:port`. */
 export function addressOf({ place, protocol }: LoadWork): string {
   const portName = protocol.kind === "resp" ? undefined : protocol.port;
   const port = portName === undefined ? place.port : place.ports?.[portName];

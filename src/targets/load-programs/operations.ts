@@ -21,7 +21,7 @@ interface OperationDescription {
   /** Names of its command in `INFO commandstats`; a run uses one of them. */
   commands: readonly string[];
   /**
-   * Returns one of the program's own tests, or a command.
+   * One of the program's own tests, or a command.
    * @param script the one prepared for the store
    */
   test(script: readonly string[]): { own: string } | { command: readonly string[] };
@@ -68,12 +68,12 @@ export const operationIds: readonly string[] = operations.map(({ id }) => id);
 export const findOperation = (id: string): OperationDescription =>
   findKnown("operation", operations, id);
 
-/** Returns the name of a key that the load program draws. It has 12 digits after the prefix. */
+/** The name of a key that the load program draws. It has 12 digits after the prefix. */
 export const keyName = (prefix: string, index: number): string =>
   `${prefix}${String(index).padStart(12, "0")}`;
 
 /**
- * Returns the text of the script that decides in rate-limiter-flexible's class for Redis.
+ * The text of the script that decides in rate-limiter-flexible's class for Redis.
  * @throws Error if it names none
  */
 export async function fixedWindowScript(): Promise<string> {

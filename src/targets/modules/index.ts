@@ -16,7 +16,7 @@ interface ModuleAnswer {
 interface ModuleLimiter {
   summary: string;
   algorithm: Algorithm;
-  /** Returns the parameters of the command after the key. */
+  /** The parameters of the command after the key. */
   parameters(limits: Limits, cost: number): readonly (string | number)[];
   read(reply: unknown, limits: Limits, cost: number): ModuleAnswer;
 }
@@ -26,7 +26,7 @@ interface Module extends ModuleLimiter {
   module: ModuleDescription;
 }
 
-/** Returns the stores of a client, of which its default comes first. */
+/** The stores of a client, of which its default comes first. */
 function storesOf(
   client: ClientDescription,
   stores: ModuleDescription["stores"],
@@ -36,7 +36,7 @@ function storesOf(
 }
 
 /**
- * Returns the limiter of a module. One command decides, on any client that can route a command to
+ * The limiter of a module. One command decides, on any client that can route a command to
  * the node of its key.
  */
 function moduleLimiter(module: ModuleDescription, rules: ModuleLimiter): LimiterDescription {

@@ -75,7 +75,7 @@ export async function get({ host, name, ports }: DecidingNode, path: string): Pr
 }
 
 /**
- * Returns a function that reads a metric by its name with labels. The value may have the form
+ * A function that reads a metric by its name with labels. The value may have the form
  * `1.5e+06`.
  * @throws environmentError without the metric
  */

@@ -14,7 +14,7 @@ const members: Record<EvidenceName, readonly (keyof StoreReading)[]> = {
   cpu: ["cpu_user_us", "cpu_system_us"],
 };
 
-/** Tells whether a store gives evidence that its engine can read. */
+/** Whether a store gives evidence that its engine can read. */
 export const gives = ({ withoutEvidence = [] }: Declared, name: EvidenceName): boolean =>
   !withoutEvidence.includes(name);
 

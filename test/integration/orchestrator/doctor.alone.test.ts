@@ -17,13 +17,13 @@ afterEach(() => void vi.unstubAllEnvs());
 
 /** Its campaign as it is, with two of its rounds. */
 const campaign: CliContext["campaign"] = async (request) => {
-  expect(request).toMatchObject({ runs: 2, ownResult: true });
+  expect(request).toMatchObject({ rounds: { runs: 2 }, output: { ownResult: true } });
   const eventLog = new EventLog(
-    openScreen(request.outputMode, { out: process.stderr, err: process.stderr }, {}),
+    openScreen(request.output.mode, { out: process.stderr, err: process.stderr }, {}),
   );
   const context = { packageFolder: ROOT, eventLog, signal: new AbortController().signal };
   const exitCode = await runCampaign(
-    { ...request, runs: 2 },
+    { ...request, rounds: { ...request.rounds, runs: 2 } },
     { ...context, foreignLoad: new ForeignLoadCheck() },
   );
   return { exitCode, folder: eventLog.folder ?? "" };

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { limitsSchema, loadSchema, workloadSchema } from "../../../src/contract/configuration.js";
 import { planSchema } from "../../../src/contract/plan.js";
 import { type NumberName, RANGES } from "../../../src/contract/ranges.js";
-import { numberIn } from "../../../src/orchestrator/request/request.js";
+import { numberIn } from "../../../src/orchestrator/request/setting-values.js";
 import { SETTINGS } from "../../../src/orchestrator/request/settings.js";
 
 const { points, window_s, block_s, cost } = limitsSchema.shape;

@@ -39,7 +39,7 @@ test.each(recipes())("a recipe takes the minutes that it names: $words", async (
   const request = parsed([...withoutFiles(recipe.words), "--seed", "1"]);
   const plan = withExpectedTrials(planOf(request, everything), new Map());
   const minutes = estimateCampaignS(plan, await overheadsOf("local", plan.order)) / 60;
-  const budgetS = request.adaptive?.budgetS ?? plan.max_rate?.budget_s;
+  const budgetS = request.rounds.adaptive?.budgetS ?? plan.max_rate?.budget_s;
   expect(budgetS === undefined ? minutes : Math.min(minutes, budgetS / 60)).toBeLessThanOrEqual(
     recipe.minutes + 0.5,
   );

@@ -37,7 +37,7 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
 };
 
 /**
- * Returns the offset of the line feed that ends the line, or -1 unless the only carriage return of
+ * The offset of the line feed that ends the line, or -1 unless the only carriage return of
  * the line precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
@@ -49,7 +49,7 @@ function endOfLine(buffer: Uint8Array, from: number, length: number): number {
 }
 
 /**
- * Returns the whole number between `at` and the end of the line, which may have leading spaces, or
+ * The whole number between `at` and the end of the line, which may have leading spaces, or
  * -1 if there is anything else.
  */
 function numberAt(buffer: Uint8Array, at: number, end: number): number {
@@ -132,7 +132,7 @@ const READ_BYTES = 64 * 1024;
 const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
 
 /**
- * Returns the wait that the header `Retry-After` names, in milliseconds. It is NaN where there is
+ * The wait that the header `Retry-After` names, in milliseconds. It is NaN where there is
  * none, or a date.
  */
 export const retryAfterMs = (head: string): number =>

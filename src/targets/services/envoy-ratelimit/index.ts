@@ -22,7 +22,7 @@ export const KEYS = { standard: "user", exhausted: "exhausted" } as const;
 
 const NONCE_LENGTH = 8;
 /**
- * Returns the domain of this run alone. It is short, because it is a part of each key in the store.
+ * The domain of this run alone. It is short, because it is a part of each key in the store.
  */
 export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
 
@@ -67,7 +67,7 @@ const RESERVED =
 const TLS_FILES = { ca: "store-ca.pem", cert: "store-cert.pem", key: "store-key.pem" } as const;
 
 /**
- * Returns the addresses and credentials of the store as settings.
+ * The addresses and credentials of the store as settings.
  * @param files folder of the service's files
  */
 function storeSettings(
@@ -124,7 +124,7 @@ function statusesIn(text: string): z.infer<typeof statusesSchema>["statuses"] {
 }
 
 /**
- * Tells whether the service that this connection reaches has limits for both keys.
+ * Whether the service that this connection reaches has limits for both keys.
  * @throws Error when it does not answer
  */
 async function hasLimits(place: ServiceSpec): Promise<boolean> {

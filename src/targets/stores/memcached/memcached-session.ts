@@ -129,7 +129,7 @@ const SETTINGS = [
 const microseconds = (seconds: number): number => Math.round(seconds * 1e6);
 
 /**
- * Returns the decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's
+ * The decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's
  * counters. A decision either increments an existing key, which is one `incr` hit, or creates it,
  * which is an `incr` miss, an `add` that is stored, and an `add` of the key's expiry. If clients
  * race to create a key, all but one see an `incr` miss and an `add` that is not stored, and then
@@ -143,7 +143,7 @@ const decisionsOf = (number: (name: string) => number): number =>
   number("incr_hits") + number("cmd_set") - number("incr_misses");
 
 /**
- * Returns the decisions of a limiter that names the commands that carry them. memcached counts some
+ * The decisions of a limiter that names the commands that carry them. memcached counts some
  * of its commands.
  */
 const callsOf = (commands: readonly string[], stats: ReadonlyMap<string, string>): number =>
@@ -198,7 +198,7 @@ async function readNumbers(
   return keys.map((key) => numbers.get(key));
 }
 
-/** Returns the items that the crawler finds, without those that have ended. */
+/** The items that the crawler finds, without those that have ended. */
 async function itemsOf(node: MemcachedNode): Promise<{ key: string; isEndless: boolean }[]> {
   const now_s = Number((await node.stats()).get("time"));
   return (await node.call("lru_crawler metadump all")).flatMap((line) => {

@@ -14,7 +14,7 @@ import { storesByFields } from "./resp-version.js";
 const NODE_LINE = /^(?<id>\S+) (?<ip>\S*):(?<port>\d+)@\S+ (?<flags>\S+)/;
 
 /**
- * Returns the endpoint of each node by its id, as clients get it. It is a name where the cluster
+ * The endpoint of each node by its id, as clients get it. It is a name where the cluster
  * prefers names.
  */
 async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
@@ -29,7 +29,7 @@ async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
 }
 
 /**
- * Returns all nodes of the cluster by their announced endpoints, primaries first, and how many
+ * All nodes of the cluster by their announced endpoints, primaries first, and how many
  * replicas are among them.
  */
 async function clusterNodes(
@@ -50,7 +50,7 @@ async function clusterNodes(
 }
 
 /**
- * Returns the topology with these numbers of nodes. Other clusters are `cluster`, whose check then
+ * The topology with these numbers of nodes. Other clusters are `cluster`, whose check then
  * names what is missing.
  */
 function topologyOf(isClustered: boolean, nodes: number, replicas: number): string {
@@ -92,7 +92,7 @@ export async function discover([first]: readonly StoreNode[]): Promise<Discovery
 }
 
 /**
- * Returns the limit of the store's memory. It is undefined for a server that does not report it.
+ * The limit of the store's memory. It is undefined for a server that does not report it.
  */
 async function memoryLimit(node: StoreNode): Promise<Discovery["memory"]> {
   const fields = await unlessRefused(node.info("memory"));

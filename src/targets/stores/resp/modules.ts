@@ -1,7 +1,7 @@
 import { modules } from "../../modules/index.js";
 import { type StoreNode, unlessRefused } from "./nodes.js";
 
-/** Returns a list, which is empty where the server gives none. */
+/** A list, which is empty where the server gives none. */
 async function listOf(call: Promise<unknown>): Promise<unknown[]> {
   const list = await unlessRefused(call);
   return Array.isArray(list) ? list : [];
@@ -22,7 +22,7 @@ async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
 }
 
 /**
- * Returns the known modules of one node. A module is known by its command, because its file may
+ * The known modules of one node. A module is known by its command, because its file may
  * have any name.
  */
 async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
@@ -38,7 +38,7 @@ async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
 }
 
 /**
- * Returns the known modules that every node has loaded, by id, with the version that the first node
+ * The known modules that every node has loaded, by id, with the version that the first node
  * reports.
  */
 export async function modulesOf(nodes: readonly StoreNode[]): Promise<Record<string, string>> {

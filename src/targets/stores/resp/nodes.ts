@@ -11,7 +11,7 @@ const SLOTS = 16_384;
 const clusterInfo = async (node: StoreNode) =>
   parseFields(String(await node.call("CLUSTER", "INFO")));
 
-/** Returns address, port and bus port for MEET, which takes no host names. */
+/** Address, port and bus port for MEET, which takes no host names. */
 async function address(node: StoreNode): Promise<[string, number, number]> {
   const { address } = await lookup(node.place.host);
   const configured = (await unlessRefused(node.call("CONFIG", "GET", "cluster-port"))) as
@@ -30,7 +30,7 @@ async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefin
 }
 
 /**
- * Returns why the cluster is not usable: state, slots, nodes and replica links, as every node
+ * Why the cluster is not usable: state, slots, nodes and replica links, as every node
  * reports them.
  */
 export async function clusterProblem(
@@ -159,7 +159,7 @@ const UNFIT_CERTIFICATE = [
 ];
 
 /**
- * Returns what mends a refusal that waiting does not change. It is undefined where the store may
+ * What mends a refusal that waiting does not change. It is undefined where the store may
  * still be starting.
  */
 export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | undefined {
@@ -233,7 +233,7 @@ export function connectNode(
 const PASSING = /\b(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
 /**
- * Returns the answer to a command that a server need not know or allow. It is undefined where the
+ * The answer to a command that a server need not know or allow. It is undefined where the
  * server refuses, in whatever words. A lost connection stays an error.
  */
 export async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {

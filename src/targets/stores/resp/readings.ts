@@ -30,12 +30,12 @@ const SCRIPT_COMMANDS = ["eval", "evalsha", "fcall"] as const;
 export const isReplica = async (node: StoreNode): Promise<boolean> =>
   (await unlessRefused(node.info("replication")))?.get("role") === "slave";
 
-/** Returns one field of `calls=5,usec=31,…,failed_calls=1`. */
+/** One field of `calls=5,usec=31,…,failed_calls=1`. */
 const statistic = (text: string, name: string): number =>
   Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 
 /**
- * Returns all and failed calls of these commands since the statistics were reset. A command without
+ * All and failed calls of these commands since the statistics were reset. A command without
  * a call is absent.
  */
 function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string>) {
@@ -71,7 +71,7 @@ async function fieldsOf(
 }
 
 /**
- * Returns the counters of one node, since its statistics were reset. What the server keeps to
+ * The counters of one node, since its statistics were reset. What the server keeps to
  * itself is absent. One that the user named by its program alone may lack anything.
  */
 export async function readNode(
@@ -95,7 +95,7 @@ function numberIn(fields: Fields, name: string, factor = 1): number | undefined 
   return fields.has(name) && Number.isFinite(value) ? value : undefined;
 }
 
-/** Returns a number of a server that may answer with anything. */
+/** A number of a server that may answer with anything. */
 function countIn(fields: Fields, name: string): number | undefined {
   const value = Number(fields.get(name));
   return Number.isInteger(value) && value >= 0 ? numberIn(fields, name) : undefined;
@@ -167,7 +167,7 @@ function decisionsIn(
 }
 
 /**
- * Returns a version as INFO may hold it, e.g. `kvrocks_version`. The version with which the server
+ * A version as INFO may hold it, e.g. `kvrocks_version`. The version with which the server
  * claims to be compatible comes last.
  */
 function versionField(fields: ReadonlyMap<string, string>): string | undefined {
@@ -190,7 +190,7 @@ function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_u
 }
 
 /**
- * Returns the time per command, and bytes from and to clients, of one node since its statistics
+ * The time per command, and bytes from and to clients, of one node since its statistics
  * were reset.
  */
 export async function diagnoseNode(
@@ -253,7 +253,7 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
 /** Calls of one node that are under way together. */
 const KEYS_AT_ONCE = 1000;
 
-/** Returns the whole numbers under these keys. It is undefined for a key that no primary has. */
+/** The whole numbers under these keys. It is undefined for a key that no primary has. */
 export async function readNumbers(
   nodes: readonly StoreNode[],
   keys: readonly string[],
@@ -288,7 +288,7 @@ async function readNumbersOf(
   return keysElsewhere;
 }
 
-/** Returns the settings of the first running node, without those that it does not tell. */
+/** The settings of the first running node, without those that it does not tell. */
 export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
   const settings: Record<string, string> = {};
   if (!first) return settings;

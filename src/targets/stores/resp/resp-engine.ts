@@ -6,7 +6,7 @@ import type { NodeAllocation, StoreDescription, StoreEngine } from "../../target
 const root = new URL("../../../../", import.meta.url);
 
 /**
- * Returns the settings of a store's configuration file as arguments of its program, so that the
+ * The settings of a store's configuration file as arguments of its program, so that the
  * file is not needed where the program runs. One directive per line; `""` is an empty value.
  * @returns an empty list for a store without a configuration file
  */

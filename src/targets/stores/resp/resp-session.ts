@@ -24,7 +24,7 @@ const tests: Readonly<Record<StoreFeature, (node: StoreNode) => Promise<boolean>
 };
 
 /**
- * Returns what the first node lacks. A server may answer with anything, so every refusal counts.
+ * What the first node lacks. A server may answer with anything, so every refusal counts.
  */
 async function missingFeatures([first]: readonly StoreNode[]): Promise<StoreFeature[]> {
   const missing: StoreFeature[] = [];

@@ -8,7 +8,7 @@ import { stores } from "../index.js";
 const COMPATIBLE_FIELD = "redis_version";
 
 /**
- * Returns the stores that a server may be, from the fields of its INFO: those with a version field
+ * The stores that a server may be, from the fields of its INFO: those with a version field
  * of their own, else those that are told by `redis_version` alone.
  * @param has whether INFO has a field
  */
@@ -29,7 +29,7 @@ const field = (info: string, name: string): string | undefined =>
   new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
 
 /**
- * Returns the version of the requested store, from the INFO answers of its nodes; different
+ * The version of the requested store, from the INFO answers of its nodes; different
  * versions are joined.
  * @param store id of the requested store
  * @throws Error when a node is another kind of store

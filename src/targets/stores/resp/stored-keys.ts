@@ -30,7 +30,7 @@ async function primaries(nodes: readonly StoreNode[]): Promise<StoreNode[]> {
 }
 
 /**
- * Returns all keys of the primaries. It is only called for a store that the harness has started.
+ * All keys of the primaries. It is only called for a store that the harness has started.
  */
 export async function storedKeys(nodes: readonly StoreNode[]): Promise<StoredKeys> {
   const stored = new Set<string>();

@@ -47,8 +47,8 @@ describe("the rate of a campaign with faults that names none", () => {
     expect(plan.notes.at(-1)).toMatch(
       /5900\/s was found by calibration.*ioredis.*9876\/s.*--rate 5900/,
     );
-    expect(at.settings.rate).toBe("5900");
-    expect(at.command).toMatch(/ --rate 5900$/);
+    expect(at.record.settings.rate).toBe("5900");
+    expect(at.record.command).toMatch(/ --rate 5900$/);
   });
 
   test("does not depend on a target that fails, but on one at least", async () => {

@@ -7,9 +7,10 @@ import { requestOf } from "../../../helpers/request.js";
 test("a named program needs this machine, a named image needs containers, and both need --runtime", async () => {
   const program = ["--program", "valkey=/opt/v"];
   const image = ["--image", "valkey=v:1"];
-  expect((await expectedRuntime(requestOf(...program))).description.id).toBe("local");
-  const both = requestOf(...program, ...image);
+  expect((await expectedRuntime(requestOf(...program).place)).description.id).toBe("local");
+  const both = requestOf(...program, ...image).place;
   await expectFailure(() => expectedRuntime(both), EXIT.usage, "--image", "--runtime");
-  const chosen = await expectedRuntime(requestOf(...program, ...image, "--runtime", "docker"));
+  const { place } = requestOf(...program, ...image, "--runtime", "docker");
+  const chosen = await expectedRuntime(place);
   expect(chosen.description.id).toBe("docker");
 });

@@ -161,7 +161,10 @@ describe("a dry run reports that the start would be refused:", () => {
     for (const part of ["cores", "4 or more", "--force"]) expect(refusal).toContain(part);
     expect(await previewCampaign(request, packageOf(fit))).not.toHaveProperty("refusal");
     expect(
-      await previewCampaign({ ...request, strict: false }, packageOf(cores)),
+      await previewCampaign(
+        { ...request, start: { ...request.start, strict: false } },
+        packageOf(cores),
+      ),
     ).not.toHaveProperty("refusal");
   });
 

@@ -95,12 +95,14 @@ describe("the number of generators, where a campaign is to find it", () => {
 
   test("is one for all configurations, and repeats the campaign", () => {
     const request = asked("--concurrency", "8");
-    expect(request).toMatchObject({ findsGenerators: true, counts: { generators: [1] } });
+    expect(request).toMatchObject({
+      entries: { findsGenerators: true, counts: { generators: [1] } },
+    });
     const at = withGenerators(request, 3);
     const { configurations } = makePlan(at, everything);
     expect(configurations.map(({ configuration }) => configuration.generators)).toEqual([3, 3]);
-    expect(at.settings.generators).toBe("3");
-    expect(at.command).toContain("--generators 3");
-    expect(at.command).not.toContain("auto");
+    expect(at.record.settings.generators).toBe("3");
+    expect(at.record.command).toContain("--generators 3");
+    expect(at.record.command).not.toContain("auto");
   });
 });

@@ -27,15 +27,17 @@ const loaded = (server: string, generator: string) =>
   }) as unknown as MeasuredResult;
 
 test("--plugin is repeatable and wins over PLUGINS; paths are absolute, each once", () => {
-  expect(requestOf().plugins).toEqual([]);
+  expect(requestOf().place.plugins).toEqual([]);
   const path = join(newFolder(), "a b.js");
   writeFileSync(path, "");
   const request = requestOf("--plugin", path, "--plugin", "package.json", "--plugin", path);
-  expect(request.plugins).toEqual([path, join(process.cwd(), "package.json")]);
+  expect(request.place.plugins).toEqual([path, join(process.cwd(), "package.json")]);
   // As the manifest keeps it: a campaign can be repeated from anywhere.
-  expect(request.settings.plugin).toBe(JSON.stringify(request.plugins));
-  expect(requestOf("--plugin", request.settings.plugin ?? "").plugins).toEqual(request.plugins);
-  expect(parseSingle({ PLUGINS: JSON.stringify([path]) }).plugins).toEqual([path]);
+  expect(request.record.settings.plugin).toBe(JSON.stringify(request.place.plugins));
+  expect(requestOf("--plugin", request.record.settings.plugin ?? "").place.plugins).toEqual(
+    request.place.plugins,
+  );
+  expect(parseSingle({ PLUGINS: JSON.stringify([path]) }).place.plugins).toEqual([path]);
 });
 
 test("a plugin that cannot be loaded is bad usage before anything is started", async () => {
@@ -45,12 +47,8 @@ test("a plugin that cannot be loaded is bad usage before anything is started", a
     "--plugin",
     "/no/such.js",
   );
-  await expectFailure(
-    () => registerPlugins({ plugins: ["/no/such.js"] }),
-    EXIT.usage,
-    "/no/such.js",
-  );
-  await expectFailure(() => registerPlugins({ plugins: ["/a\nb.js"] }), EXIT.usage, "one line");
+  await expectFailure(() => registerPlugins(["/no/such.js"]), EXIT.usage, "/no/such.js");
+  await expectFailure(() => registerPlugins(["/a\nb.js"]), EXIT.usage, "one line");
 });
 
 test("a trace and its fields are in the plan's sources and notices, its keys in nothing that is kept", async () => {
@@ -58,12 +56,15 @@ test("a trace and its fields are in the plan's sources and notices, its keys in 
   writeFileSync(log, "2025-10-10T12:00:00Z,10.0.0.1\n2025-10-10T12:00:05Z,10.0.0.2\n");
   const request = requestOf("--trace", log, "--clients", "none", "--runtime", "local");
   expect(request.notices.join()).not.toContain("10.0.0.1");
-  if (!request.trace) throw new Error("the request has no trace");
-  const example = traceExampleText(request.trace);
+  if (!request.load.trace) throw new Error("the request has no trace");
+  const example = traceExampleText(request.load.trace);
   for (const part of ["line 1 ", '"10.0.0.1"', "2025-10-10T12:00:00.000Z", "2 keys", "5 s"])
     expect(example).toContain(part);
 
-  const plan = withSources(planOf("--clients", "none"), await registerPlugins(request));
+  const plan = withSources(
+    planOf("--clients", "none"),
+    await registerPlugins(request.place.plugins, request.load.trace),
+  );
   expect(plan.sources?.join()).toContain("2 keys");
   expect(plan.sources?.join()).not.toContain("10.0.0.1");
   expect(plan.notes.join()).not.toContain("trace");

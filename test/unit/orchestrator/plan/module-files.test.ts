@@ -114,9 +114,11 @@ test("a module that fits is accepted, and hashed by its bytes", async () => {
 
 test("a flag wins over the module's variable; both give an absolute path", () => {
   const env = { REDIS_CELL_MODULE: "cell.so", REDIS_SHIELD_MODULE: "/opt/shield.so" };
-  expect(moduleFiles(requestOf(), env)).toEqual({
+  expect(moduleFiles(requestOf().place.programs, env)).toEqual({
     "redis-cell": join(process.cwd(), "cell.so"),
     "redis-shield": "/opt/shield.so",
   });
-  expect(moduleFiles(asked("/opt/other.so"), env)).toMatchObject({ "redis-cell": "/opt/other.so" });
+  expect(moduleFiles(asked("/opt/other.so").place.programs, env)).toMatchObject({
+    "redis-cell": "/opt/other.so",
+  });
 });

@@ -14,7 +14,7 @@ describe("access to a Kubernetes", () => {
     const flags =
       "--kube-context prod --namespace bench --node-store disk=ssd --host-network".split(" ");
     const registry = ["--registry", "registry.example.org:5000/bench/"];
-    expect(request("--runtime", "kubernetes", ...flags, ...registry)?.access).toEqual({
+    expect(request("--runtime", "kubernetes", ...flags, ...registry)?.place.access).toEqual({
       kubernetes: {
         context: "prod",
         namespace: "bench",
@@ -23,8 +23,8 @@ describe("access to a Kubernetes", () => {
         registry: "registry.example.org:5000/bench",
       },
     });
-    expect(request("--runtime", "kubernetes")?.access).toEqual({ kubernetes: { nodes: {} } });
-    expect(request()?.access).toEqual({});
+    expect(request("--runtime", "kubernetes")?.place.access).toEqual({ kubernetes: { nodes: {} } });
+    expect(request()?.place.access).toEqual({});
   });
 
   test.each([

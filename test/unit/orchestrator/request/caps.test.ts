@@ -9,7 +9,7 @@ import { requestOf } from "../../../helpers/request.js";
 
 const GIB = 1024 ** 3;
 const caps = (flags: readonly string[], env = {}) =>
-  parseCampaign(["--clients", "none", ...flags], env)?.caps;
+  parseCampaign(["--clients", "none", ...flags], env)?.place.caps;
 
 describe("caps", () => {
   test("are 2 CPUs and 2 GB for a store node by default", () => {
@@ -58,9 +58,9 @@ describe("caps", () => {
 
 test("CPUs that do not exist are refused, naming the flag and the existing ones [R-machine-1]", async () => {
   const asked = (text: string) => requestOf("--cpuset-loadtest", text);
-  const missing = () => requireCpus(asked("1-2").caps, [0, 1]);
+  const missing = () => requireCpus(asked("1-2").place.caps, [0, 1]);
   await expectFailure(missing, EXIT.environment, "--cpuset-loadtest 1-2", "CPU 2", "0,1");
-  requireCpus(asked("1,3").caps, [0, 1, 3]);
+  requireCpus(asked("1,3").place.caps, [0, 1, 3]);
 });
 
 describe("conditions of a campaign in containers", () => {
@@ -130,7 +130,9 @@ describe("what this process may use of its machine", () => {
 });
 
 describe("pinning", () => {
-  const { caps: given } = requestOf();
+  const {
+    place: { caps: given },
+  } = requestOf();
   /** The CPUs of server, generator and store, or the notice. */
   function pinned(siblings: string, ...numaNodes: string[]): string[] {
     const notices: string[] = [];

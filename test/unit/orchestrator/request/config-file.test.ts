@@ -7,6 +7,7 @@ import { EXIT } from "../../../../src/kit/errors.js";
 import { planOf } from "../../../../src/orchestrator/max-rate/searched-rates.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
+import type { Request } from "../../../../src/orchestrator/request/request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { ROOT } from "../../../helpers/programs.js";
@@ -22,6 +23,11 @@ function fileWith(text: string, name = "campaign.yaml"): string {
 
 const withFile = (text: string, flags: readonly string[] = [], env: Environment = {}) =>
   parsed(["--config", fileWith(text), ...flags], env);
+
+const withoutCommand = ({ record, ...request }: Request) => ({
+  ...request,
+  settings: record.settings,
+});
 
 test("a file holds the same settings as flags, and lists as lists or text", () => {
   const text = [
@@ -54,16 +60,18 @@ test("a file holds the same settings as flags, and lists as lists or text", () =
     "--seed",
     "3",
   );
-  const { command: _, ...ofFile } = withFile(text, ["--seed", "3"]);
-  const { command: __, ...ofFlags } = parsed(flags);
-  expect(ofFile).toEqual(ofFlags);
+  expect(withoutCommand(withFile(text, ["--seed", "3"]))).toEqual(withoutCommand(parsed(flags)));
 });
 
 test("flags win over variables, those over the file, and that over its preset; a notice names each difference", () => {
   const text = "preset: quick\nruns: 4\npoints: 5\nwindow: 6\n";
   const env = { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "8" };
   const request = withFile(text, ["--window", "9"], env);
-  expect(request).toMatchObject({ runs: 4, warmupS: 1.5, limits: { points: [7], windowsS: [9] } });
+  expect(request).toMatchObject({
+    rounds: { runs: 4 },
+    pauses: { warmupS: 1.5 },
+    limits: { points: [7], windowsS: [9] },
+  });
   expect(request.notices).toEqual([
     "RATE_LIMIT_POINTS=7 wins over campaign.yaml:3 points 5",
     "--window 9 wins over campaign.yaml:4 window 6",
@@ -111,7 +119,7 @@ test.each([
   "the settings that a manifest of %s keeps give the same plan, whatever the seed was",
   (_name, parse) => {
     const request = parse();
-    const { settings } = request;
+    const { settings } = request.record;
     const manifest = {
       schema: MANIFEST_SCHEMA,
       schema_version: MANIFEST_SCHEMA_VERSION,
@@ -120,20 +128,22 @@ test.each([
     };
     const again = withFile(JSON.stringify(manifest, null, 2));
     expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
-    expect(again.caps).toEqual(request.caps);
+    expect(again.place.caps).toEqual(request.place.caps);
   },
 );
 
 test("claims are no setting", () => {
-  expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n").settings).not.toHaveProperty("claims");
+  expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n").record.settings).not.toHaveProperty(
+    "claims",
+  );
 });
 
 test("a manifest that left out the reference, as its version had to, is measured alone again", () => {
   const settings = { clients: "iovalkey", "no-reference": "true" };
   const manifest = { schema: MANIFEST_SCHEMA, schema_version: MANIFEST_SCHEMA_VERSION, settings };
   const request = withFile(JSON.stringify(manifest));
-  expect(request.addsReference).toBe(false);
-  expect(request.settings).not.toHaveProperty("no-reference");
+  expect(request.comparisons.addsReference).toBe(false);
+  expect(request.record.settings).not.toHaveProperty("no-reference");
 });
 
 test("a secret is never stored, printed or repeated", () => {
@@ -150,14 +160,14 @@ test("a secret is never stored, printed or repeated", () => {
   const flags = ["--clients", "ioredis", "--store-url", secret, ...files];
   const request = parsed(flags, { STORE_URL: "redis://other:hunter3@cache.example" });
   expect(request.notices).toEqual(["--store-url wins over STORE_URL"]);
-  const { storeAccess, ...rest } = request;
+  const { storeAccess, ...place } = request.place;
   const variables = {
     STORE_CA: tls("ca.pem"),
     STORE_CERT: tls("cert.pem"),
     STORE_KEY: tls("key.pem"),
   };
   expect(storeAccess).toEqual({ STORE_URL: secret, ...variables });
-  expect(JSON.stringify(rest)).not.toMatch(/hunter/);
+  expect(JSON.stringify({ ...request, place })).not.toMatch(/hunter/);
 });
 
 test.each(readdirSync(join(ROOT, "claims")))(

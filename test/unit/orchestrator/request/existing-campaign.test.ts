@@ -28,15 +28,18 @@ describe("--resume", () => {
     await createCampaign(root, "20260102_000000", ["--clients", "memory", "--runs", "2"]);
     mkdirSync(join(root, "zzz"));
     expect(resume(root)).toMatchObject({
-      resume: "20260102_000000",
-      clients: ["memory"],
-      runs: 2,
-      seed: 1,
+      start: { resume: "20260102_000000" },
+      targets: { clients: ["memory"] },
+      rounds: { runs: 2, seed: 1 },
     });
     const named = parseCampaign(["--resume", "20260101_000000", "--output", root], {});
-    expect(named).toMatchObject({ resume: "20260101_000000", clients: ["none"], runs: 7 });
+    expect(named).toMatchObject({
+      start: { resume: "20260101_000000" },
+      targets: { clients: ["none"] },
+      rounds: { runs: 7 },
+    });
     expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({
-      allowParallel: true,
+      start: { allowParallel: true },
     });
   });
 
@@ -45,7 +48,7 @@ describe("--resume", () => {
     await createCampaign(root, "20260101_000000");
     const link = join(newFolder(), "results");
     symlinkSync(root, link);
-    expect(resume(link)?.resume).toBe("20260101_000000");
+    expect(resume(link)?.start.resume).toBe("20260101_000000");
     symlinkSync("20260101_000000", join(root, "latest"));
     expect(basename(findCampaign(link, "latest").folder)).toBe("20260101_000000");
   });

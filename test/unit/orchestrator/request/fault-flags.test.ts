@@ -6,7 +6,7 @@ import { expectFailure } from "../../../helpers/errors.js";
 import { everything, planFor, requestOf } from "../../../helpers/request.js";
 
 const OPEN = ["--rate", "500"];
-const faultsOf = (...flags: string[]) => requestOf(...OPEN, ...flags).faults;
+const faultsOf = (...flags: string[]) => requestOf(...OPEN, ...flags).load.faults;
 
 describe("--fault", () => {
   test("has names with times of their own, and actions on roles", () => {
@@ -47,7 +47,7 @@ describe("--fault", () => {
 
   test("is the variable FAULT of a single run", async () => {
     const single = parseSingle({ RATE: "100", FAULT: "store-pause@3s+1s", DURATION: "7" });
-    expect(single.faults).toEqual([
+    expect(single.load.faults).toEqual([
       [{ name: "store-pause", action: "pause", role: "store", start_s: 3, length_s: 1 }],
     ]);
     const two = { RATE: "100", FAULT: "store-pause,partition" };
@@ -91,10 +91,10 @@ describe("--fault", () => {
         message = messageOf(error);
       }
       const [duration = ""] = /custom:\d+/.exec(message) ?? [];
-      expect(parse("store-pause", duration).faults).toHaveLength(1);
+      expect(parse("store-pause", duration).load.faults).toHaveLength(1);
       const [timed] = /store-pause@\S+/.exec(message) ?? [];
       expect(timed).toBe(Number(seconds) >= 8 ? "store-pause@3s" : undefined);
-      if (timed) expect(parse(timed, `custom:${seconds}`).faults).toHaveLength(1);
+      if (timed) expect(parse(timed, `custom:${seconds}`).load.faults).toHaveLength(1);
     },
   );
 });

@@ -46,7 +46,8 @@ function planned(read: () => Request | undefined): Request {
   makePlan(request, everything);
   // The rest of what the CLI does before it starts anything.
   const known = ["auto", ...runtimeIds];
-  if (!known.includes(request.runtime)) throw new BenchError(request.runtime, EXIT.usage);
+  if (!known.includes(request.place.runtime))
+    throw new BenchError(request.place.runtime, EXIT.usage);
   return request;
 }
 

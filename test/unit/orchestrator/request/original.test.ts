@@ -18,22 +18,21 @@ describe("run-all.sh", () => {
   test("fills in the rest of the original's flags, says so, and shows the plan first", () => {
     const request = parseRunAll(["--workload", "light", "--runtime", "local"], {});
     expect(request).toMatchObject({
-      clients: ["all"],
-      workloads: ["light"],
-      connections: [50, 100, 500, 1000],
-      duration: { mode: "dynamic" },
-      planFirst: true,
+      targets: { clients: ["all"] },
+      entries: { workloads: ["light"] },
+      load: { connections: [50, 100, 500, 1000], duration: { mode: "dynamic" } },
+      start: { planFirst: true },
     });
     expect(request?.notices[0]).toContain('--clients "all"');
-    expect(request?.command).toContain("--clients all --concurrency '50 100 500 1000'");
+    expect(request?.record.command).toContain("--clients all --concurrency '50 100 500 1000'");
   });
 
   test.each(["--runs 5", "--quick", "--rate 100", "--layer limiter"])(
     "fills in nothing beside %s",
     (flags) => {
       const request = parseRunAll(["--clients", "iovalkey", ...flags.split(" ")], {});
-      expect(request).toMatchObject({ workloads: ["light"] });
-      expect(request?.planFirst).toBeUndefined();
+      expect(request).toMatchObject({ entries: { workloads: ["light"] } });
+      expect(request?.start.planFirst).toBeUndefined();
     },
   );
 
@@ -50,15 +49,14 @@ describe("run-benchmark.sh", () => {
     const env = { DURATION: "60", RATE_LIMITER_TYPE: "ioredis", CONNECTIONS: "12", RUNS: "2" };
     const request = single("--time 7 --requests light", env);
     expect(request).toMatchObject({
-      clients: ["ioredis"],
-      duration: { mode: "fixed", seconds: 7 },
-      workloads: ["light"],
-      connections: [12],
-      runs: 2,
-      planFirst: true,
+      targets: { clients: ["ioredis"] },
+      load: { duration: { mode: "fixed", seconds: 7 }, connections: [12] },
+      entries: { workloads: ["light"] },
+      rounds: { runs: 2 },
+      start: { planFirst: true },
     });
     expect(request.notices.join()).toContain("DURATION");
-    expect(request.command).toBe(
+    expect(request.record.command).toBe(
       "RATE_LIMITER_TYPE=ioredis DURATION=60 CONNECTIONS=12 RUNS=2 ./scripts/run-benchmark.sh --time 7 --requests light",
     );
   });
@@ -66,21 +64,20 @@ describe("run-benchmark.sh", () => {
   test("a flag that changes nothing in the plan leaves a run by variables as it is", () => {
     const request = single("--runtime local --runs 2 --output x", { DURATION: "4" });
     expect(request).toMatchObject({
-      clients: ["valkey-glide"],
-      connections: [10],
-      runs: 2,
-      output: "x",
-      duration: { seconds: 4 },
+      targets: { clients: ["valkey-glide"] },
+      load: { connections: [10], duration: { seconds: 4 } },
+      rounds: { runs: 2 },
+      output: { folder: "x" },
     });
     expect(request.notices).toEqual([]);
-    expect(request.planFirst).toBeUndefined();
+    expect(request.start.planFirst).toBeUndefined();
   });
 
   test("SKIP_LONG_TESTS and DEBUG_MODE", () => {
     expect(single("--clusters", { SKIP_LONG_TESTS: "true", DEBUG_MODE: "true" })).toMatchObject({
-      duration: { mode: "fixed", seconds: 30 },
-      runs: 1,
-      outputMode: { detail: "verbose" },
+      load: { duration: { mode: "fixed", seconds: 30 } },
+      rounds: { runs: 1 },
+      output: { mode: { detail: "verbose" } },
     });
   });
 
@@ -103,13 +100,11 @@ const target = (env: Record<string, string>) =>
 
 test("the defaults are those of the original", () => {
   expect(parseSingle({})).toMatchObject({
-    clients: ["valkey-glide"],
-    workloads: ["light"],
-    duration: { mode: "fixed", seconds: 30 },
-    connections: [10],
-    runs: 1,
-    traffic: ["realistic"],
-    runtime: "auto",
+    targets: { clients: ["valkey-glide"] },
+    entries: { workloads: ["light"] },
+    load: { duration: { mode: "fixed", seconds: 30 }, connections: [10], traffic: ["realistic"] },
+    rounds: { runs: 1 },
+    place: { runtime: "auto" },
   });
   expect(makePlan(parseSingle({}), everything).runs.map(({ file }) => file)).toEqual([
     "valkey-glide_light_10c_30s_run1.json",
@@ -136,28 +131,19 @@ test("every variable is read", () => {
     RATE_LIMIT_POINTS: "5",
   };
   expect(parseSingle(env)).toMatchObject({
-    duration: { mode: "fixed", seconds: 60 },
-    connections: [50],
-    workloads: ["heavy"],
-    counts: { servers: [3] },
-    layers: ["server"],
-    complexity: 3,
-    runs: 2,
-    warmupS: 0.5,
-    cooldownS: 1,
-    traffic: ["fixed"],
-    runtime: "local",
-    seed: 9,
-    workers: 2,
-    output: "a b",
-    outputFile: "x y.json",
+    load: { duration: { mode: "fixed", seconds: 60 }, connections: [50], traffic: ["fixed"] },
+    entries: { workloads: ["heavy"], counts: { servers: [3] }, layers: ["server"], complexity: 3 },
+    rounds: { runs: 2, seed: 9 },
+    pauses: { warmupS: 0.5, cooldownS: 1 },
+    place: { runtime: "local", workers: 2 },
+    output: { folder: "a b", file: "x y.json" },
     limits: { points: [5] },
   });
 });
 
 test("the command that repeats it names every variable that was set", () => {
   const env = { DURATION: "5", OUTPUT_FILE: "a b.json", RATE_LIMIT_POINTS: "7", UNRELATED: "x" };
-  expect(parseSingle(env).command).toBe(
+  expect(parseSingle(env).record.command).toBe(
     "DURATION=5 OUTPUT_FILE='a b.json' RATE_LIMIT_POINTS=7 ./scripts/run-benchmark.sh",
   );
 });

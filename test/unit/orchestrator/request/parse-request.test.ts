@@ -9,22 +9,15 @@ import { parsed as parse } from "../../../helpers/request.js";
 
 test("the defaults are those of the original", () => {
   expect(parse(["--clients", "all"])).toMatchObject({
-    clients: ["all"],
-    layers: ["server"],
-    counts: { servers: [1] },
-    workloads: ["light"],
-    duration: { mode: "dynamic" },
-    connections: [50, 100],
+    targets: { clients: ["all"] },
+    entries: { layers: ["server"], counts: { servers: [1] }, workloads: ["light"] },
+    load: { duration: { mode: "dynamic" }, connections: [50, 100], traffic: ["realistic"] },
     limits: { points: [], windowsS: [], costs: [] },
-    runs: 3,
-    warmupS: 10,
-    cooldownS: 5,
-    clientCooldownS: 10,
-    traffic: ["realistic"],
-    runtime: "auto",
-    order: "turns",
-    output: "results",
-    allowParallel: false,
+    rounds: { runs: 3, order: "turns" },
+    pauses: { warmupS: 10, cooldownS: 5, clientCooldownS: 10 },
+    place: { runtime: "auto" },
+    output: { folder: "results" },
+    start: { allowParallel: false },
     notices: [],
   });
 });
@@ -47,11 +40,8 @@ test.each<[string[], ...string[]]>([
 test("servers and layers are lists; what a campaign records repeats it", () => {
   expect(
     parse(["--clients", "all", "--servers", "1 4", "--layer", "server,limiter"]),
-  ).toMatchObject({
-    counts: { servers: [1, 4] },
-    layers: ["server", "limiter"],
-  });
-  const { settings } = parse(["--clients", "all", "--layer", "limiter"]);
+  ).toMatchObject({ entries: { counts: { servers: [1, 4] }, layers: ["server", "limiter"] } });
+  const { settings } = parse(["--clients", "all", "--layer", "limiter"]).record;
   expect(settings.layer).toBe("limiter");
   // Else a campaign of the limiter layer alone could not be repeated or resumed.
   expect(settings).not.toHaveProperty("servers");
@@ -98,7 +88,7 @@ test.each<[string[], ...string[]]>([
 );
 
 describe("the warm-up", () => {
-  const warmup = (...flags: string[]) => parse(["--clients", "none", ...flags]).warmupS;
+  const warmup = (...flags: string[]) => parse(["--clients", "none", ...flags]).pauses.warmupS;
 
   test("is exactly what is given, or auto, and 10 s by default", () => {
     expect(warmup()).toBe(10);
@@ -115,14 +105,19 @@ describe("the warm-up", () => {
   ])("of preset %s is %s, unless a flag gives another", (preset, expected) => {
     expect(warmup("--preset", preset)).toBe(expected);
     expect(warmup("--preset", preset, "--warmup", "7")).toBe(7);
-    expect(parse(["--clients", "none", "--preset", preset]).settings.warmup).toBe(String(expected));
+    expect(parse(["--clients", "none", "--preset", preset]).record.settings.warmup).toBe(
+      String(expected),
+    );
   });
 });
 
 describe("lists", () => {
   test("are separated by commas or spaces, and duplicates are removed, with a notice [R-duplicates-1]", () => {
     const request = parse(["--clients", "a, b  a", "--concurrency", "50,50 10"]);
-    expect(request).toMatchObject({ clients: ["a", "b"], connections: [50, 10] });
+    expect(request).toMatchObject({
+      targets: { clients: ["a", "b"] },
+      load: { connections: [50, 10] },
+    });
     expect(request.notices).toEqual([
       "--clients: a was given more than once",
       "--concurrency: 50 was given more than once",
@@ -140,15 +135,15 @@ describe("lists", () => {
     ].flat();
     const request = parse(lists);
     expect(request).toMatchObject({
-      clients: ["ioredis", "iovalkey", "none"],
-      limiters: ["rate-limiter-flexible", "rate-limiter-flexible~7.1.1"],
-      workloads: ["light", "heavy"],
-      traffic: ["fixed", "sparse"],
-      rates: [100, 200],
-      connections: [10, 20, 30],
+      targets: {
+        clients: ["ioredis", "iovalkey", "none"],
+        limiters: ["rate-limiter-flexible", "rate-limiter-flexible~7.1.1"],
+      },
+      entries: { workloads: ["light", "heavy"] },
+      load: { traffic: ["fixed", "sparse"], rates: [100, 200], connections: [10, 20, 30] },
       notices: [],
     });
-    expect(request.command).toContain("--clients ioredis --clients iovalkey,none");
+    expect(request.record.command).toContain("--clients ioredis --clients iovalkey,none");
     const search = parse([
       "--clients",
       "a",
@@ -158,7 +153,7 @@ describe("lists", () => {
       "--slo",
       "errors<1%",
     ]);
-    expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
+    expect(search.load.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
   });
 });
 
@@ -174,7 +169,7 @@ describe("environment and flags", () => {
   test("variables set limits and store programs unless a flag does", () => {
     expect(parse(flags, env)).toMatchObject({
       limits: { points: [7], windowsS: [8], costs: [], blockS: 9 },
-      programs: { paths: { valkey: "/opt/a/valkey-server" }, images: {} },
+      place: { programs: { paths: { valkey: "/opt/a/valkey-server" }, images: {} } },
       notices: [],
     });
   });
@@ -183,7 +178,7 @@ describe("environment and flags", () => {
     const given = [...flags, "--points", "1", "--window", "8", "--valkey-server", "/opt/b"];
     const request = parse(given, env);
     expect(request.limits).toEqual({ points: [1], windowsS: [8], costs: [], blockS: 9 });
-    expect(request.programs.paths).toEqual({ valkey: "/opt/b" });
+    expect(request.place.programs.paths).toEqual({ valkey: "/opt/b" });
     expect(request.notices).toEqual([
       "--points 1 wins over RATE_LIMIT_POINTS=7",
       "--valkey-server /opt/b wins over VALKEY_SERVER=/opt/a/valkey-server",
@@ -192,14 +187,12 @@ describe("environment and flags", () => {
 });
 
 test("--quick stands for rounds by turns of the three clients on one store and of no limiter", () => {
-  const { clients, duration, connections, runs, order } = parse(["--quick"]);
-  expect(clients).toEqual(["ioredis@valkey", "iovalkey@valkey", "valkey-glide@valkey", "none"]);
-  expect({ duration, connections, runs, order }).toEqual({
-    duration: { mode: "fixed", seconds: 3 },
-    connections: [50],
-    runs: 7,
-    order: "turns",
-  });
+  const { targets, load, rounds } = parse(["--quick"]);
+  const names = ["ioredis@valkey", "iovalkey@valkey", "valkey-glide@valkey", "none"];
+  expect(targets.clients).toEqual(names);
+  expect(load.duration).toEqual({ mode: "fixed", seconds: 3 });
+  expect(load.connections).toEqual([50]);
+  expect(rounds).toMatchObject({ runs: 7, order: "turns" });
 });
 
 describe("the command that repeats a campaign", () => {
@@ -213,15 +206,15 @@ describe("the command that repeats a campaign", () => {
       "5",
     ];
     const request = parse(argv);
-    expect(request.command).toBe(
-      `./scripts/run-all.sh --clients 'ioredis@valkey:cluster none' --output 'a b/it'\\''s' --concurrency 5 --seed ${request.seed}`,
+    expect(request.record.command).toBe(
+      `./scripts/run-all.sh --clients 'ioredis@valkey:cluster none' --output 'a b/it'\\''s' --concurrency 5 --seed ${request.rounds.seed}`,
     );
-    expect(parse([...argv, "--seed", String(request.seed)])).toEqual(request);
+    expect(parse([...argv, "--seed", String(request.rounds.seed)])).toEqual(request);
   });
 
   test("names the variables that it read", () => {
     const env = { RATE_LIMIT_POINTS: "7", VALKEY_SERVER: "/opt/a b/valkey-server", UNRELATED: "x" };
-    expect(parse(["--clients", "all", "--seed", "1"], env).command).toBe(
+    expect(parse(["--clients", "all", "--seed", "1"], env).record.command).toBe(
       "RATE_LIMIT_POINTS=7 VALKEY_SERVER='/opt/a b/valkey-server' ./scripts/run-all.sh --clients all --seed 1",
     );
   });

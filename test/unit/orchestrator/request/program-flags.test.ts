@@ -4,12 +4,12 @@ import { configurationHash } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/kit/errors.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { requireKnownPrograms } from "../../../../src/orchestrator/request/program-flags.js";
-import { targetTexts } from "../../../../src/orchestrator/request/request.js";
+import { targetTexts } from "../../../../src/orchestrator/request/target-texts.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { parsed, requestOf } from "../../../helpers/request.js";
 
 test("programs and images of any store are named, each flag several times; a path may hold commas", () => {
-  const { programs, settings } = requestOf(
+  const { place, record } = requestOf(
     "--program",
     "mystore=/opt/a,b/server",
     "--program",
@@ -19,37 +19,39 @@ test("programs and images of any store are named, each flag several times; a pat
     "--image",
     "redis=redis:7.4",
   );
+  const { programs } = place;
+  const { settings } = record;
   expect(programs).toEqual({
     paths: { mystore: "/opt/a,b/server", redis: "./redis-server" },
     images: { valkey: "registry:5000/valkey@sha256:0f", redis: "redis:7.4" },
   });
   // The manifest repeats them.
   expect(
-    requestOf("--program", settings.program ?? "", "--image", settings.image ?? "").programs,
+    requestOf("--program", settings.program ?? "", "--image", settings.image ?? "").place.programs,
   ).toEqual(programs);
 });
 
 test("a store's program that a flag and a variable of its own name, too is the same one, or the flag's, with a notice", () => {
   const flag = ["--program", "valkey=/opt/a"];
-  expect(requestOf(...flag, "--valkey-server", "/opt/a").programs.paths).toEqual({
+  expect(requestOf(...flag, "--valkey-server", "/opt/a").place.programs.paths).toEqual({
     valkey: "/opt/a",
   });
-  expect(requestOf(...flag, "--redis-server", "/opt/r").programs.paths).toEqual({
+  expect(requestOf(...flag, "--redis-server", "/opt/r").place.programs.paths).toEqual({
     valkey: "/opt/a",
     redis: "/opt/r",
   });
   const request = parsed(["--clients", "iovalkey", ...flag], { VALKEY_SERVER: "/opt/b" });
-  expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
+  expect(request.place.programs.paths).toEqual({ valkey: "/opt/a" });
   expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
 });
 
 test("programs of a store's versions are named by --store-versions, too", async () => {
-  const { programs, storeVersions } = requestOf(
+  const { place, targets } = requestOf(
     "--store-versions",
     "valkey~8.1,valkey~9.1=/opt/a,b,redis~7",
   );
-  expect(programs.paths).toEqual({ "valkey~9.1": "/opt/a,b" });
-  expect(storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
+  expect(place.programs.paths).toEqual({ "valkey~9.1": "/opt/a,b" });
+  expect(targets.storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
   await expectFailure(() => requestOf("--store-versions", "valky~8.1"), EXIT.usage, "valkey?");
   await expectFailure(() => requestOf("--store-versions", "memory~1"), EXIT.usage, "memory");
   const FORM = "NAME~VERSION";
@@ -65,9 +67,9 @@ test("programs of a store's versions are named by --store-versions, too", async 
 test("each target is measured in each Node of --node, by the version that it prints; containers have their own", async () => {
   const own = process.versions.node;
   const request = requestOf("--clients", "ioredis,memory+node-1.2.3", "--node", process.execPath);
-  expect(targetTexts(request)).toEqual([`ioredis+node-${own}`, "memory+node-1.2.3"]);
-  expect(request.programs.paths).toEqual({ [`node~${own}`]: process.execPath });
-  requireKnownPrograms(request.programs);
+  expect(targetTexts(request.targets)).toEqual([`ioredis+node-${own}`, "memory+node-1.2.3"]);
+  expect(request.place.programs.paths).toEqual({ [`node~${own}`]: process.execPath });
+  requireKnownPrograms(request.place.programs);
   const twice = `${process.execPath},${dirname(process.execPath)}/./${basename(process.execPath)}`;
   await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
   await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.usage, "--node", "/bin/true");
@@ -90,7 +92,7 @@ test.each([
 });
 
 test("a name must be a store's that has a program; the nearest is suggested", async () => {
-  const check = (...flags: string[]) => requireKnownPrograms(requestOf(...flags).programs);
+  const check = (...flags: string[]) => requireKnownPrograms(requestOf(...flags).place.programs);
   check("--program", "redis=/opt/r", "--image", "valkey=v:1");
   check("--program", "valkey~8.1=/opt/v8", "--image", "redis~mine=r:1");
   await expectFailure(
@@ -113,13 +115,15 @@ const setting = (text: string) => ["--service-env", `envoy-ratelimit:${text}`];
 const planOf = (...flags: string[]) => makePlan(requestOf(...flags), { available: () => true });
 
 test("settings of a service are given each with its flag; a value may hold commas and equals signs", () => {
-  const { serviceEnv, settings } = requestOf(
-    ...setting("REDIS_POOL_SIZE=5"),
-    ...setting("A=b,c=d,E_F"),
-  );
+  const {
+    targets: { serviceEnv },
+    record: { settings },
+  } = requestOf(...setting("REDIS_POOL_SIZE=5"), ...setting("A=b,c=d,E_F"));
   expect(serviceEnv).toEqual({ "envoy-ratelimit": { REDIS_POOL_SIZE: "5", A: "b,c=d,E_F" } });
   // The manifest repeats them.
-  expect(requestOf("--service-env", settings["service-env"] ?? "").serviceEnv).toEqual(serviceEnv);
+  expect(requestOf("--service-env", settings["service-env"] ?? "").targets.serviceEnv).toEqual(
+    serviceEnv,
+  );
 });
 
 test.each([

@@ -36,10 +36,10 @@ describe("--rate", () => {
 });
 
 test("--rate-sweep has both ends and a constant factor between rates", () => {
-  expect(requestOf("--rate-sweep", "1000:20000:8").rates).toEqual([
+  expect(requestOf("--rate-sweep", "1000:20000:8").load.rates).toEqual([
     1000, 1530, 2350, 3610, 5540, 8500, 13000, 20000,
   ]);
-  expect(requestOf("--rate-sweep", "10:1000:3").rates).toEqual([10, 100, 1000]);
+  expect(requestOf("--rate-sweep", "10:1000:3").load.rates).toEqual([10, 100, 1000]);
 });
 
 test.each<[string[], ...string[]]>([
@@ -65,12 +65,13 @@ test.each<[string[], ...string[]]>([
 describe("RATE of a single run", () => {
   test("opens the loop", () => {
     const request = parseSingle({ RATE: "5000", ARRIVALS: "poisson" });
-    expect(request).toMatchObject({ rates: [5000], arrivals: "poisson", connections: [200] });
-    expect(parseSingle({ RATE: "50", CONNECTIONS: "4" })).toMatchObject({
-      rates: [50],
-      connections: [4],
+    expect(request).toMatchObject({
+      load: { rates: [5000], arrivals: "poisson", connections: [200] },
     });
-    expect(parseSingle({})).toMatchObject({ rates: [], connections: [10] });
+    expect(parseSingle({ RATE: "50", CONNECTIONS: "4" })).toMatchObject({
+      load: { rates: [50], connections: [4] },
+    });
+    expect(parseSingle({})).toMatchObject({ load: { rates: [], connections: [10] } });
   });
 
   test.each([
@@ -88,13 +89,15 @@ describe("--find-max-rate", () => {
 
   test("starts at 1000/s, or at --rate, and a manifest repeats it", () => {
     const request = requestOf(...slo, "--budget", "20m");
-    expect(request).toMatchObject({ rates: [1000], connections: [200], searchBudgetS: 1200 });
-    expect(request.settings).toMatchObject({
+    expect(request).toMatchObject({
+      load: { rates: [1000], connections: [200], searchBudgetS: 1200 },
+    });
+    expect(request.record.settings).toMatchObject({
       "find-max-rate": "true",
       slo: "p99<10ms",
       budget: "20m",
     });
-    expect(requestOf(...slo, "--rate", "50").rates).toEqual([50]);
+    expect(requestOf(...slo, "--rate", "50").load.rates).toEqual([50]);
   });
 
   test.each([
@@ -122,18 +125,14 @@ function log(): string {
 test("a trace is the traffic, in closed loops and at its times", () => {
   const path = log();
   expect(requestOf("--trace", path)).toMatchObject({
-    traffic: ["trace"],
-    rates: [],
-    trace: { summary: { lines: 3, keys: 2 } },
-    settings: { trace: path, traffic: "trace" },
+    load: { traffic: ["trace"], rates: [], trace: { summary: { lines: 3, keys: 2 } } },
+    record: { settings: { trace: path, traffic: "trace" } },
   });
   expect(requestOf("--trace", path, "--trace-speed", "1,10")).toMatchObject({
-    rates: [2, 20],
-    arrivals: "trace",
+    load: { rates: [2, 20], arrivals: "trace" },
   });
   expect(requestOf("--trace", path, "--rate", "50")).toMatchObject({
-    rates: [50],
-    arrivals: "constant",
+    load: { rates: [50], arrivals: "constant" },
   });
 });
 
@@ -188,10 +187,13 @@ test("by turns the looks begin where the family can be decided; few rounds have 
 
 test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a manifest repeats them", () => {
   const request = requestOf(...none, "--runs", "auto");
-  expect(request).toMatchObject({ runs: 20, adaptive: {}, settings: { runs: "auto" } });
+  expect(request).toMatchObject({
+    rounds: { runs: 20, adaptive: {} },
+    record: { settings: { runs: "auto" } },
+  });
   expect(makePlan(request, everything).adaptive).toEqual({ looks: [5, 7, 10, 14, 20] });
   const asked = requestOf(...none, "--runs", "auto", "--max-runs", "7", "--budget", "1.5h");
-  expect(asked.settings).toMatchObject({ runs: "auto", "max-runs": "7", budget: "1.5h" });
+  expect(asked.record.settings).toMatchObject({ runs: "auto", "max-runs": "7", budget: "1.5h" });
   expect(makePlan(asked, everything).adaptive).toEqual({ looks: [5, 7], budget_s: 5400 });
   expect(planFor(...none)).not.toHaveProperty("adaptive");
 });
