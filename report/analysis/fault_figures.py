@@ -126,7 +126,7 @@ def faults_of(run: Run) -> Sequence[MeasuredResultFault]:
 
 
 #: The figures by their names in exports, each as a function that reads it and a number of decimals.
-FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
+FAULTED_RUN_FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
     "outage_injected_s": (lambda faulted: faulted.figures.outage_injected_s, 3),
     "outage_seen_s": (lambda faulted: faulted.figures.outage_seen_s, 1),
     "error_share": (lambda faulted: faulted.figures.error_share, 6),
@@ -203,8 +203,8 @@ class FaultCase(Struct, frozen=True):
         return None
 
     def spread(self, name: str) -> Spread | None:
-        """The spread over the runs of one of `FIGURES`. None if no run has the figure."""
-        read, _ = FIGURES[name]
+        """The spread over the runs of one of `FAULTED_RUN_FIGURES`. None if no run has it."""
+        read, _ = FAULTED_RUN_FIGURES[name]
         values = sorted(
             value for faulted_run in self.counted if (value := read(faulted_run)) is not None
         )

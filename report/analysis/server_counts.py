@@ -33,7 +33,7 @@ def ready_s(figures: Measured) -> list[float]:
 
 
 #: The figures of a number of servers by their names in exports, with their decimals there.
-FIGURES: Mapping[str, tuple[Figure, int]] = {
+SCALING_FIGURES: Mapping[str, tuple[Figure, int]] = {
     "requests_per_second": (throughput, 3),
     "server_cpu_us_per_request": (server_cpu, 3),
     "store_cpu_us_per_consume": (PARTS["store"], 3),

@@ -14,12 +14,12 @@ from msgspec import Struct, structs
 from report.analysis import column
 from report.analysis.column import Column
 from report.analysis.columns import RANGE_ENDS, SUMMARY_COLUMNS, SummaryEntry
-from report.analysis.figures import FIGURES, p99, throughput
+from report.analysis.figures import DOCUMENTED_FIGURES, p99, throughput
 from report.analysis.frames import table
 from report.analysis.summary import Summary
 from report.analysis.texts import load_text
 from report.base.csv_text import csv_text
-from report.compare.matching import Thing, ratios_to, references_of
+from report.compare.matching import ReferenceKey, ratios_to, references_of
 from report.export.frame_csv import frame_csv
 from report.export.tables_csv import LATER_DIMENSIONS
 from report.statistics.decision import compare_runs
@@ -34,13 +34,13 @@ class CampaignRow(Struct, frozen=True, kw_only=True):
     cells: Record
     samples: Mapping[str, tuple[float, ...]]
     """The values of all runs that count, by the name of the figure."""
-    ratios: Mapping[Thing, Mapping[str, tuple[float, ...]]]
+    ratios: Mapping[ReferenceKey, Mapping[str, tuple[float, ...]]]
     """The ratios of this row to a reference in each round, by reference and figure."""
 
     def ratio_to(self, base: "CampaignRow", figure: str) -> float | None:
         """The one estimate of a ratio (rule M28). It goes through the common reference where the
         rows have one (rule M22), and is None below two runs, or rounds, per side."""
-        reference = next((thing for thing in base.ratios if thing in self.ratios), None)
+        reference = next((key for key in base.ratios if key in self.ratios), None)
         if reference is None:
             return compare_runs(self.samples[figure], base.samples[figure]).ratio
         return compare_runs(self.ratios[reference][figure], base.ratios[reference][figure]).ratio
@@ -68,7 +68,7 @@ def _has_supported_p99(entry: _Entry) -> bool:
 
 
 #: Figures whose range stands at the end of the row. That of the throughput stands beside it.
-_RANGED = tuple(name for name in FIGURES if name != "requests_per_second")
+_RANGED = tuple(name for name in DOCUMENTED_FIGURES if name != "requests_per_second")
 
 #: The columns that files had from the beginning. Columns that came later stand at the end, because
 #: some readers take columns by their place.
@@ -120,7 +120,7 @@ _OF_PAGES: Mapping[str, Column] = {
 }
 _OF_ROW: Mapping[str, Column] = {**_FIRST_OF_ROW, **_HOLE, **_LATER_OF_ROW, **_OF_PAGES}
 
-TO_BASELINE = {f"{name}_to_baseline": name for name in FIGURES}
+TO_BASELINE = {f"{name}_to_baseline": name for name in DOCUMENTED_FIGURES}
 
 #: The columns of compare.csv and compare.json, in their order, which some readers rely on.
 COLUMNS: Mapping[str, Column] = {
@@ -144,10 +144,13 @@ def campaign_row(
     entry = _Entry(summary=summary, ranking=None, versions=versions)
     return CampaignRow(
         cells={name: row_column.read(entry) for name, row_column in _OF_ROW.items()},
-        samples={name: summary.sample(figure) for name, figure in FIGURES.items()},
+        samples={name: summary.sample(figure) for name, figure in DOCUMENTED_FIGURES.items()},
         ratios={
-            thing: {name: ratios_to(reference, summary, figure) for name, figure in FIGURES.items()}
-            for thing, reference in references_of(summary, summaries).items()
+            key: {
+                name: ratios_to(reference, summary, figure)
+                for name, figure in DOCUMENTED_FIGURES.items()
+            }
+            for key, reference in references_of(summary, summaries).items()
         },
     )
 

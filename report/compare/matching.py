@@ -21,20 +21,20 @@ from report.statistics.ratio import ALPHA
 from report.statistics.samples import Sample, upto
 from report.statistics.sequential import corrected_for_looks
 
-Thing = tuple[object, ...]
+ReferenceKey = tuple[object, ...]
 """Identifies a reference across campaigns: its configuration, its versions and its scripts."""
 
 #: The parts whose versions tell two references apart.
 _VERSIONS = ("client", "limiter", "store")
 
 
-def _reference_key(row: Summary) -> Thing:
+def _reference_key(row: Summary) -> ReferenceKey:
     runs = [run for run in row.runs if run.measured]
     versions = (frozenset(run.versions.get(part) for run in runs) for part in _VERSIONS)
     return (row.identity.key, *versions, row.scripts)
 
 
-def references_of(row: Summary, summaries: Sequence[Summary]) -> dict[Thing, Summary]:
+def references_of(row: Summary, summaries: Sequence[Summary]) -> dict[ReferenceKey, Summary]:
     """The references that were measured in the rounds of a row under its load, without the row
     itself. The reference of its ranking comes first."""
     identity = row.identity

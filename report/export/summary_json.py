@@ -8,7 +8,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.columns import SUMMARY_COLUMNS, SummaryEntry
 from report.analysis.figure_list import FIGURE_LIST
-from report.analysis.figures import FIGURES, PARTS, latency, percentile
+from report.analysis.figures import DOCUMENTED_FIGURES, PARTS, latency, percentile
 from report.analysis.rankings import Pair, Resolution
 from report.analysis.summary import Summary
 from report.base.csv_text import picked
@@ -90,7 +90,7 @@ def _latencies(summary: Summary) -> dict[str, Any]:
 
 
 def _ranges(summary: Summary) -> dict[str, dict[str, float | None]]:
-    ranges = {name: summary.figure_of(figure).range for name, figure in FIGURES.items()}
+    ranges = {name: summary.figure_of(figure).range for name, figure in DOCUMENTED_FIGURES.items()}
     return {
         name: {"min": rounded(ends[0]), "max": rounded(ends[1])}
         for name, ends in ranges.items()

@@ -13,11 +13,17 @@ from report.analysis import column, printed_rows
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.column import Column, Read
 from report.analysis.columns import BOUND_ENDS, RANGE_ENDS, interval_end
-from report.analysis.fault_figures import FIGURES as FAULT_FIGURES
-from report.analysis.fault_figures import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
+from report.analysis.fault_figures import (
+    FAULTED_RUN_FIGURES,
+    NEVER,
+    FaultCase,
+    FaultedRun,
+    FaultGroup,
+    fault_words,
+)
 from report.analysis.figures import throughput
 from report.analysis.memory_per_key_rows import KeyMemory, Slope
-from report.analysis.server_counts import FIGURES, ServerScaling, ServerStep, ready_s
+from report.analysis.server_counts import SCALING_FIGURES, ServerScaling, ServerStep, ready_s
 from report.base.csv_text import picked
 from report.export.frame_csv import entries_csv
 from report.results.generated.records import MeasuredResultFault
@@ -67,7 +73,7 @@ def _codes(run: Measured) -> str | None:
 #: Columns that came after the others stand at the end, because some readers take columns by their
 #: place.
 _LATER_FAULT_COLUMNS: Mapping[str, Column] = {
-    "served_again_s": column.number(_finite_figure(FAULT_FIGURES["served_again_s"][0]), 3),
+    "served_again_s": column.number(_finite_figure(FAULTED_RUN_FIGURES["served_again_s"][0]), 3),
     "served_again_from": column.text(_faulted(attrgetter("served_again_from"))),
     "failed_by_status": column.text(_measured(_codes)),
     "connection_errors": column.whole(_measured(attrgetter("record.errors"))),
@@ -92,7 +98,7 @@ FAULT_COLUMNS: Mapping[str, Column] = {
     "behaviour": column.text(_faulted(attrgetter("figures.behaviour"))),
     **{
         name: column.number(_finite_figure(read), digits)
-        for name, (read, digits) in FAULT_FIGURES.items()
+        for name, (read, digits) in FAULTED_RUN_FIGURES.items()
         if name not in _LATER_FAULT_COLUMNS
     },
     **_LATER_FAULT_COLUMNS,
@@ -136,7 +142,7 @@ def _fault_document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
         "failures": case.failures,
         "recovered_runs": recoveries.count("recovered"),
         "never_recovered_runs": recoveries.count("never"),
-        **{name: _fault_spread(case, name) for name in FAULT_FIGURES},
+        **{name: _fault_spread(case, name) for name in FAULTED_RUN_FIGURES},
     }
 
 
@@ -260,7 +266,7 @@ class _ServerRow(Struct, frozen=True):
 
 
 def _server_figure(name: str, member: str) -> Read:
-    figure, _ = FIGURES[name]
+    figure, _ = SCALING_FIGURES[name]
     return lambda row: getattr(row.step.summary.figure_of(figure), member)
 
 
@@ -297,7 +303,7 @@ SERVER_COLUMNS: Mapping[str, Column] = {
     "runs": column.whole(attrgetter("step.summary.counted_runs")),
     **dict(
         name_and_column
-        for name, (_, digits) in FIGURES.items()
+        for name, (_, digits) in SCALING_FIGURES.items()
         for name_and_column in _server_figure_columns(name, digits)
     ),
     **dict(name_and_column for name in _RATIOS for name_and_column in _server_ratio_columns(name)),
@@ -342,7 +348,7 @@ def _step(step: ServerStep) -> dict[str, Any]:
     measured = summary.selected_figures
     values = {}
     ranges = {}
-    for name, (figure, digits) in FIGURES.items():
+    for name, (figure, digits) in SCALING_FIGURES.items():
         figure_summary = summary.figure_of(figure)
         values[name] = rounded(figure_summary.value, digits)
         if figure_summary.range:

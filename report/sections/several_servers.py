@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.server_counts import FIGURES, ServerScaling, ServerStep
+from report.analysis.server_counts import SCALING_FIGURES, ServerScaling, ServerStep
 from report.analysis.texts import AT_FULL_LOAD, interval_of
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate
 from report.sections.figure_cells import SUSPECT, limit_cell, suspect_marks
@@ -24,7 +24,7 @@ NOTE = (
 
 
 def _figure(name: str, show: Show) -> Callable[[ServerStep], TableCell]:
-    figure, _ = FIGURES[name]
+    figure, _ = SCALING_FIGURES[name]
 
     def cell(step: ServerStep) -> TableCell:
         figure_summary = step.summary.figure_of(figure)
