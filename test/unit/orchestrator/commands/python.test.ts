@@ -117,15 +117,16 @@ describe("memory", () => {
     expect(await memory.run(words, context)).toBe(EXIT.done);
     expect(requests).toMatchObject([
       {
-        clients: ["ioredis", "memory"],
-        layers: ["limiter"],
-        traffic: ["variable"],
-        duration: { mode: "requests", counts: [10_000, 50_000, 100_000] },
+        targets: { clients: ["ioredis", "memory"] },
+        entries: { layers: ["limiter"] },
+        load: {
+          traffic: ["variable"],
+          duration: { mode: "requests", counts: [10_000, 50_000, 100_000] },
+        },
         limits: { points: [10], windowsS: [3600] },
-        warmupS: 0,
-        runs: 3,
-        output: "out",
-        ownResult: true,
+        pauses: { warmupS: 0 },
+        rounds: { runs: 3 },
+        output: { folder: "out", ownResult: true },
       },
     ]);
     expect(receivedArgs()).toEqual([FOLDER, "--format", "json"]);
@@ -137,10 +138,10 @@ describe("memory", () => {
     await memory.run([...words, "--program", "redis=/a", "--program", "valkey=/b"], context);
     expect(requests).toMatchObject([
       {
-        duration: { counts: [100, 200, 300] },
+        load: { duration: { counts: [100, 200, 300] } },
         limits: { windowsS: [60] },
-        runs: 1,
-        programs: { paths: { redis: "/a", valkey: "/b" } },
+        rounds: { runs: 1 },
+        place: { programs: { paths: { redis: "/a", valkey: "/b" } } },
       },
     ]);
   });

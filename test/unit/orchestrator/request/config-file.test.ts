@@ -170,7 +170,7 @@ test("a secret is never stored, printed or repeated", () => {
   expect(JSON.stringify({ ...request, place })).not.toMatch(/hunter/);
 });
 
-test.each(readdirSync(join(ROOT, "claims")))(
+test.each(readdirSync(join(ROOT, "claims")).filter((name) => name.endsWith(".yaml")))(
   "claims/%s is a campaign of which nothing is skipped where everything is installed",
   (name) => {
     const programs = name === "rsedis.yaml" ? ["--program", `rsedis=${process.execPath}`] : [];
