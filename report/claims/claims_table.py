@@ -1,5 +1,6 @@
 """All claims with every attempt, as a table in Markdown."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from urllib.parse import quote
@@ -41,6 +42,7 @@ COLUMNS = (
     "Versions",
     "Campaign",
 )
+_VERDICT = COLUMNS.index("Verdict")
 
 
 def claims_markdown(
@@ -48,10 +50,21 @@ def claims_markdown(
 ) -> tuple[str, int]:
     """The text of the page, and the number of rows of its table. The attempts are by the id of
     their claim. The notice stands above everything else unless it is empty."""
-    rows = [row for claim in claims for row in claim_rows(claim, attempts_of[str(claim["id"])])]
+    rows: list[list[str]] = []
+    rows_by_title: dict[str, list[list[str]]] = {}
+    for claim in claims:
+        claim_id = str(claim["id"])
+        rows_of_claim = list(claim_rows(claim, attempts_of[claim_id]))
+        rows += rows_of_claim
+        rows_by_title.setdefault(_title_of(claim), []).extend(rows_of_claim)
+
     paragraphs = [_TITLE, f"**{notice}**", ABOUT] if notice else [_TITLE, ABOUT]
     lines = [
         "\n\n".join(paragraphs),
+        "",
+        *(_claim_line(title, rows) for title, rows in rows_by_title.items()),
+        "",
+        "## Every attempt",
         "",
         *table(COLUMNS, rows, len(COLUMNS)),
         *_caveat_section(claims),
@@ -60,9 +73,20 @@ def claims_markdown(
     return "\n".join(lines), len(rows)
 
 
+def _title_of(claim: Document) -> str:
+    return f"{code(claim['id'])}: {prose(claim['says']['sentence'])}"
+
+
+def _claim_line(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """The title of a claim, with how many of its rows have which verdict."""
+    verdicts = Counter(row[_VERDICT].partition(":")[0] for row in rows)
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
+    return f"- {title} ({counts})"
+
+
 def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> Iterator[list[str]]:
     """The rows of a claim, whose cells are `COLUMNS` in Markdown."""
-    head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", _source_link(claim)]
+    head = [_title_of(claim), _source_link(claim)]
     command = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
     verdict = f"{UNDECIDED}: it needs {prose(command, 1000)}"
     not_measured = ["", verdict, *[""] * (len(COLUMNS) - 6)]

@@ -131,6 +131,11 @@ def test_every_campaign_that_measured_the_same_is_a_row_whatever_its_name(tmp_pa
         ("`20260102_030405`", CONFIRMED),
         ("`elsewhere/20260103_030405`", REFUTED),
     ]
+    page = (results / "claims.md").read_text(encoding="utf-8")
+    before_the_table, _ = page.split("## Every attempt")
+    (line,) = [line for line in before_the_table.splitlines() if line.startswith("- ")]
+    assert line.startswith("- `a-beats-b`: A is faster")
+    assert line.endswith(f"(1 {CONFIRMED}, 1 {REFUTED})")
 
 
 def test_a_percentile_that_a_run_calls_unsupported_is_never_judged(tmp_path: Path) -> None:
