@@ -196,7 +196,7 @@ def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
         raise ValueError("a campaign without looks")
     ends = {
         row.id: stop[0]
-        for row, stop in zip(ranking.compared, ranking.family.stops, strict=True)
+        for row, stop in zip(ranking.compared_rows, ranking.family.stops, strict=True)
         if stop
     }
     reference = next(row for row in looked if row.reference)
@@ -205,8 +205,7 @@ def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
 
 def _upto(row: Summary, rounds: int) -> Summary:
     return structs.replace(
-        row,
-        runs=tuple(run for run in row.runs if run.place and run.place[0] <= rounds),
+        row.with_runs(tuple(run for run in row.runs if run.place and run.place[0] <= rounds)),
         places=frozenset(place for place in row.places if place[0] <= rounds),
     )
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from report.analysis.cells import load_key
 from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
-from report.analysis.summary import Summary, sample_between
+from report.analysis.row_pairs import sample_between
+from report.analysis.summary import Summary
 from report.analysis.texts import load_text
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import Show, joined, microseconds, milliseconds, plural, rate
