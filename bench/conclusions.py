@@ -31,7 +31,8 @@ from campaign_writer import manifest  # noqa: E402
 from report.analysis.cells import cells  # noqa: E402
 from report.analysis.summary import Summary, summarize  # noqa: E402
 from report.compare.comparability import KINDS  # noqa: E402
-from report.compare.matching import METRICS, compare_sides  # noqa: E402
+from report.compare.compare_sides import compare_sides  # noqa: E402
+from report.compare.comparison_metrics import METRICS  # noqa: E402
 from report.compare.selection import Selection  # noqa: E402
 from report.results.model import Campaign  # noqa: E402
 from report.statistics.sequential import LookSchedule  # noqa: E402
@@ -230,7 +231,11 @@ def gate(
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
         counted.add(
-            "no difference", [row.comparison.status == "no difference" for row in outcome.rows]
+            "no difference",
+            [
+                row_comparison.comparison.status == "no difference"
+                for row_comparison in outcome.row_comparisons
+            ],
         )
     return counted
 
@@ -281,8 +286,8 @@ def between(
             sides.append(_side(_campaign([found]), Path(folder), None))
         base, new = sides
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
-        true = [now[row.new.identity.label] for row in outcome.rows]
-        rows = [row.comparison for row in outcome.rows]
+        true = [now[row.matched.new.identity.label] for row in outcome.row_comparisons]
+        rows = [row.comparison for row in outcome.row_comparisons]
         intervals = [
             (row.interval, each) for row, each in zip(rows, true, strict=True) if row.interval
         ]
