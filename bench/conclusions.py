@@ -31,7 +31,8 @@ from campaign_writer import manifest  # noqa: E402
 from report.analysis.cells import cells  # noqa: E402
 from report.analysis.summary import Summary, summarize  # noqa: E402
 from report.compare.comparability import KINDS  # noqa: E402
-from report.compare.matching import METRICS, compare_sides  # noqa: E402
+from report.compare.compare_sides import compare_sides  # noqa: E402
+from report.compare.comparison_metrics import METRICS  # noqa: E402
 from report.compare.selection import Selection  # noqa: E402
 from report.results.model import Campaign  # noqa: E402
 from report.statistics.sequential import LookSchedule  # noqa: E402
@@ -196,7 +197,7 @@ def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
         raise ValueError("a campaign without looks")
     ends = {
         row.id: stop[0]
-        for row, stop in zip(ranking.compared, ranking.family.stops, strict=True)
+        for row, stop in zip(ranking.compared_rows, ranking.family.stops, strict=True)
         if stop
     }
     reference = next(row for row in looked if row.reference)
@@ -205,8 +206,7 @@ def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
 
 def _upto(row: Summary, rounds: int) -> Summary:
     return structs.replace(
-        row,
-        runs=tuple(run for run in row.runs if run.place and run.place[0] <= rounds),
+        row.with_runs(tuple(run for run in row.runs if run.place and run.place[0] <= rounds)),
         places=frozenset(place for place in row.places if place[0] <= rounds),
     )
 
@@ -231,7 +231,11 @@ def gate(
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
         counted.add(
-            "no difference", [row.comparison.status == "no difference" for row in outcome.rows]
+            "no difference",
+            [
+                row_comparison.comparison.status == "no difference"
+                for row_comparison in outcome.row_comparisons
+            ],
         )
     return counted
 
@@ -282,8 +286,8 @@ def between(
             sides.append(_side(_campaign([found]), Path(folder), None))
         base, new = sides
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
-        true = [now[row.new.identity.label] for row in outcome.rows]
-        rows = [row.comparison for row in outcome.rows]
+        true = [now[row.matched.new.identity.label] for row in outcome.row_comparisons]
+        rows = [row.comparison for row in outcome.row_comparisons]
         intervals = [
             (row.interval, each) for row, each in zip(rows, true, strict=True) if row.interval
         ]

@@ -20,7 +20,8 @@ sys.path[:0] = [str(ROOT)]
 from report.analysis.campaign_analysis import analyse  # noqa: E402
 from report.analysis.figures import throughput  # noqa: E402
 from report.analysis.rankings import Ranking  # noqa: E402
-from report.analysis.summary import Summary, sample_between  # noqa: E402
+from report.analysis.row_pairs import sample_between  # noqa: E402
+from report.analysis.summary import Summary  # noqa: E402
 from report.results.load import load_campaign  # noqa: E402
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_samples  # noqa: E402
 from report.statistics.power import (  # noqa: E402

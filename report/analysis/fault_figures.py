@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import UNSET, Struct
 
 from report.analysis.printed_rows import worst_verdict
-from report.analysis.summary import configurations, row_order
+from report.analysis.row_order import row_order
+from report.analysis.summary import configurations
 from report.base.contract import generated
 from report.base.format import ABSENT
 from report.results.generated.records import (

@@ -70,7 +70,7 @@ class Figure(Struct, frozen=True):
         caused (rule M5)."""
         return self.percentile not in (*figures.unsupported, *late_percentiles(figures))
 
-    def compared(self, figures: Measured) -> float | None:
+    def value_to_compare(self, figures: Measured) -> float | None:
         """The value for comparisons, or None for a percentile that is not comparable."""
         return self.at_most(figures) if self.is_comparable(figures) else None
 

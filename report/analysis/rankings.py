@@ -14,13 +14,9 @@ from itertools import combinations
 from msgspec import Struct, structs
 
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
-from report.analysis.summary import (
-    Summary,
-    algorithm_order,
-    attributable,
-    decider_order,
-    sample_between,
-)
+from report.analysis.row_order import algorithm_order, decider_order
+from report.analysis.row_pairs import sample_between
+from report.analysis.summary import Summary, attributable
 from report.analysis.texts import NamedProperties
 from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
 from report.statistics.conclusions import conclusion_of
@@ -259,7 +255,7 @@ class Ranking(Struct, frozen=True):
         resolution = self.resolution
         if resolution and resolution.copy.id == row.id:
             return "told apart" if resolution.told_apart else resolution.comparison.conclusion
-        if self.reference is row and self.compared:
+        if self.reference is row and self.compared_rows:
             return "reference"
         if self.winner is row:
             return conclusion_of("better", higher_is_better=not self.open_loop)
@@ -296,7 +292,7 @@ class Ranking(Struct, frozen=True):
         return self.summaries[0].identity.open_loop
 
     @property
-    def compared(self) -> tuple[Summary, ...]:
+    def compared_rows(self) -> tuple[Summary, ...]:
         """The rows that are compared. Empty if fewer than two have a run that counts, if the store
         is not known, or if the one script for all is not on record."""
         rows = tuple(summary for summary in self.summaries if summary.selected)
@@ -313,7 +309,7 @@ class Ranking(Struct, frozen=True):
     @property
     def few_runs(self) -> bool:
         """Whether there are too few runs for anything but an order of medians (rule M17)."""
-        fewest = min((summary.counted_runs for summary in self.compared), default=0)
+        fewest = min((summary.counted_runs for summary in self.compared_rows), default=0)
         return fewest < fewest_for_a_claim(self.base.by_turns)
 
 
@@ -389,7 +385,7 @@ def rank(
         reference=reference,
         resolution=resolution,
     )
-    if not ranking.compared:
+    if not ranking.compared_rows:
         return ranking
 
     planned = _planned_rows(summaries, properties)

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from report.analysis.limits import not_the_targets_own
 from report.analysis.rankings import Ranking
-from report.analysis.summary import Summary, runs_between
+from report.analysis.row_pairs import runs_between
+from report.analysis.summary import Summary
 
 #: If a side had such a limit in at least this share of the pairs, the ratio is one of all roles
 #: together.

@@ -1,79 +1,30 @@
-"""Summarizes a configuration over its runs, with its figures, selected run and warnings, and says
-how rows are compared."""
+"""Summarizes a configuration over its runs, with its figures, selected run and warnings."""
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from msgspec import Struct, structs
 
-from report.analysis.figures import Figure, FigureSummary, over_runs, p50, throughput
+from report.analysis.figures import Figure, FigureSummary, p50, throughput
 from report.analysis.limits import Limit, limit_over
+from report.analysis.row_figures import RowFigures
+from report.analysis.row_order import row_order
+from report.analysis.row_warnings import warnings_of
 from report.analysis.texts import LayerText, layer_text
-from report.base.format import counted_runs_text, percent, plural, rate
+from report.base.format import counted_runs_text, percent, plural
 from report.results import model
 from report.results.generated.records import Boundary, LimiterScript
 from report.statistics.decision import Comparison
-from report.statistics.histograms import Bounds, merged_percentiles
-from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
 from report.statistics.run_samples import Spread, select_run, spread
-from report.statistics.samples import Place, Sample, sample_of, upto
+from report.statistics.samples import Place
 from report.statistics.sequential import LookSchedule
-
-
-def _ramp_text(ramp: Ramp) -> str:
-    pace = "slower" if ramp.change < 0 else "faster"
-    or_longer = " or longer" if ramp.to_the_middle else ""
-    change = percent(100 * abs(ramp.change))
-    return (
-        f"The first {ramp.seconds:.2g} s{or_longer} of the window are {change} {pace} "
-        f"than the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
-    )
-
-
-def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
-    """A sentence for each property of the runs that a median and an interval would hide."""
-    counted = [run for run in runs if run.eligible and run.measured is not None]
-    ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
-    values = [run.measured.requests_per_second for run in ordered if run.measured]
-    unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
-
-    distribution = spread(values)
-    if (
-        distribution
-        and distribution.count >= 3
-        and distribution.cv_percent is not None
-        and distribution.cv_percent > MAX_CV_PERCENT
-    ):
-        yield (
-            f"Runs lie far apart: CV {percent(distribution.cv_percent)}, "
-            f"from {rate(distribution.min)} to {rate(distribution.max)} {unit}."
-        )
-
-    if drift := trend(values):
-        share = f"{100 * drift.change:+.1f} %"
-        yield f"Runs drift: {share} from the first to the last in time (p = {drift.p:.2g})."
-
-    if levels := two_levels(values):
-        yield (
-            f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
-            f"{rate(levels.high)} {unit}. A median is of one of them."
-        )
-
-    closed_loops = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
-    if ramp := warm_up_ramp([figures.answers_each_slice for figures in closed_loops]):
-        yield _ramp_text(ramp)
-
 
 #: The smallest number of runs whose quartiles mean something.
 MIN_RUNS_FOR_QUARTILES = 5
 
 _WORST_LAST = ("valid", "suspect", "invalid")
-_TOPOLOGIES = ("standalone", "cluster")
-_WORKLOADS = ("light", "heavy")
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -118,13 +69,8 @@ class Summary(Row, frozen=True, kw_only=True):
     """A short id of the row, which is safe in HTML and scripts."""
     selected: model.Run | None
     """The selected run, see `select_run`. None if no run counts."""
-    merged: Mapping[str, Bounds] = {}
-    """The percentiles from the merged histogram of the runs, which stand for those of single runs
-    with too few samples (rule M18)."""
-    medians: dict[Figure, FigureSummary] = {}
-    """The figures that `figure_of` has computed already."""
-    comparable: dict[Figure, Sequence[tuple[model.Run, float]]] = {}
-    """The values that `compared` has read already."""
+    figures: RowFigures
+    """Its figures over the runs."""
     spread: Spread | None
     """The spread of the requests per second over the runs that served their load."""
     warnings: tuple[str, ...]
@@ -162,17 +108,22 @@ class Summary(Row, frozen=True, kw_only=True):
             run for run in self.runs if run.place and self.targets_by_place.get(run.place) == size
         )
         return structs.replace(
-            self,
-            runs=runs,
+            self.with_runs(runs),
             missing=(),
-            selected=select_run(runs),
-            merged=_merged(runs),
-            medians={},
-            comparable={},
-            spread=spread([run.requests_per_second or 0 for run in runs if run.eligible]),
             targets_by_place={
                 place: count for place, count in self.targets_by_place.items() if count == size
             },
+        )
+
+    def with_runs(self, runs: tuple[model.Run, ...]) -> "Summary":
+        """The same row over other runs, with their figures, selected run and spread. The warnings
+        stay."""
+        return structs.replace(
+            self,
+            runs=runs,
+            figures=RowFigures(runs),
+            selected=select_run(runs),
+            spread=_spread(runs),
         )
 
     @property
@@ -190,10 +141,7 @@ class Summary(Row, frozen=True, kw_only=True):
     def figure_of(self, figure: Figure) -> FigureSummary:
         """The figure of the row (rule M28). All that is printed or judged by a threshold must come
         from here."""
-        if figure not in self.medians:
-            served = [run.measured for run in self.runs if run.eligible and run.measured]
-            self.medians[figure] = over_runs(figure, served, self.spoiled_runs, self.merged)
-        return self.medians[figure]
+        return self.figures.figure_of(figure)
 
     @property
     def selected_figures(self) -> model.Measured | None:
@@ -224,27 +172,12 @@ class Summary(Row, frozen=True, kw_only=True):
         return self.sample(throughput)
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
-        """The values that enter comparisons, by run number or in order of time.
-
-        They are the figure of each run that counts and has it, and the worst rank for each run in
-        which the target failed its load (rule M24). Empty if the target served its load in some
-        runs, and none of them has the figure."""
-        values_by_run = self.compared(figure)
-        if in_time:
-            values_by_run = sorted(
-                values_by_run, key=lambda entry: (entry[0].record.started_at, entry[0].run)
-            )
-        return tuple(value for _, value in values_by_run)
+        """The values that enter comparisons, see `RowFigures.sample`."""
+        return self.figures.sample(figure, in_time)
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        """The values of `sample` by round and group. In consecutive order each run is a round."""
-        return {run.place or (run.run, 1): value for run, value in self.compared(figure)}
-
-    def compared(self, figure: Figure) -> Sequence[tuple[model.Run, float]]:
-        """The runs that enter comparisons by a figure, each with its value there."""
-        if figure not in self.comparable:
-            self.comparable[figure] = _compared(self.runs, figure, figure.compared)
-        return self.comparable[figure]
+        """The values of `sample` by round and group, see `RowFigures.side`."""
+        return self.figures.side(figure)
 
     @property
     def last_round(self) -> int:
@@ -347,101 +280,6 @@ class Summary(Row, frozen=True, kw_only=True):
         return f"no run counts: {causes_text or 'no reason was recorded'}"
 
 
-def _compared(
-    runs: Sequence[model.Run], figure: Figure, read: Callable[[model.Measured], float | None]
-) -> list[tuple[model.Run, float]]:
-    values_by_run = [
-        (run, figure.worst if run.spoiled else read(run.measured))
-        for run in runs
-        if run.measured and (run.eligible or run.spoiled)
-    ]
-    served_values = [value for run, value in values_by_run if not run.spoiled]
-    if served_values and all(value is None for value in served_values):
-        return []
-    return [(run, value) for run, value in values_by_run if value is not None]
-
-
-def sample_between(
-    new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
-) -> Sample:
-    """The sample of two rows of one campaign. Runs by turns are paired by group if the rows share
-    groups, and other runs by round."""
-    planned = min(new.planned_rounds, base.planned_rounds)
-    last_round = max(new.last_round, base.last_round) if rounds is None else rounds
-    together, by_group = _partners(new, base, last_round)
-    new_side, base_side = (upto(row.side(figure), last_round) for row in (new, base))
-    return sample_of(new_side, base_side, min(planned, last_round), by_group, share, together)
-
-
-def _partners(new: Summary, base: Summary, last_round: int) -> tuple[bool, bool]:
-    """Whether the runs of a pair were made at the same time, and whether partners ran in one
-    group."""
-    new_places, base_places = (
-        {place for place in row.places if place[0] <= last_round} for row in (new, base)
-    )
-    together = new.by_turns and base.by_turns and not new_places.isdisjoint(base_places)
-    return together, together or new_places <= base_places or base_places <= new_places
-
-
-def runs_between(new: Summary, base: Summary, paired: bool) -> Iterator[tuple[model.Run, ...]]:
-    """The runs of each ratio that enters the comparison of two rows. They are those of both sides
-    of each pair, and without pairs each run of one side with each of the other."""
-    sides = [[run for run in row.runs if run.eligible or run.spoiled] for row in (new, base)]
-    if not paired:
-        yield from product(*sides)
-        return
-
-    _, by_group = _partners(new, base, max(new.last_round, base.last_round))
-    places: list[dict[Place, list[model.Run]]] = [{}, {}]
-    for side, runs_by_place in zip(sides, places, strict=True):
-        for run in side:
-            number, group = run.place or (run.run, 1)
-            runs_by_place.setdefault((number, group if by_group else 1), []).append(run)
-
-    new_runs, base_runs = places
-    for place in sorted(new_runs.keys() & base_runs.keys()):
-        yield (*new_runs[place], *base_runs[place])
-
-
-def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
-    return (known.index(text) if text in known else len(known), text)
-
-
-def decider_order(decided_by: str | None) -> tuple[int, str]:
-    """A sort key in the order of the contract, with an unknown decider last."""
-    return _known_first(decided_by or "~", model.DECIDERS)
-
-
-def algorithm_order(algorithm: str | None) -> tuple[int, str]:
-    return _known_first(algorithm or "~", model.ALGORITHMS)
-
-
-def row_order(identity: model.Identity) -> tuple[object, ...]:
-    """A sort key that puts clients before controls, then follows layer, topology, workload,
-    traffic, load, dimensions, decider, algorithm and store."""
-    return (
-        identity.control,
-        model.LAYERS.index(identity.layer),
-        *_known_first(identity.topology or "~", _TOPOLOGIES),
-        *_known_first(identity.workload, _WORKLOADS),
-        identity.complexity or 0,
-        identity.traffic,
-        identity.open_loop,
-        identity.rate_per_second or 0,
-        identity.arrivals or "",
-        identity.connections,
-        identity.duration_s or 0,
-        identity.requests or 0,
-        identity.limits or (),
-        *identity.counts.values(),
-        *decider_order(identity.decided_by),
-        *algorithm_order(identity.algorithm),
-        identity.store or "~",
-        identity.label,
-        identity.key,
-    )
-
-
 def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
     """The looks of a campaign and the round of the last one that took place. None for a fixed
     number of runs."""
@@ -483,16 +321,8 @@ def configurations(
     ]
 
 
-def _merged(runs: Sequence[model.Run]) -> Mapping[str, Bounds]:
-    """See `Summary.merged`. Empty if the target failed its load in some run, because a histogram of
-    the other runs says nothing about it."""
-    served = [run.measured for run in runs if run.eligible and run.measured]
-    unsupported = {name for figures in served for name in figures.unsupported}
-    histograms = [figures.mergeable for figures in served if figures.mergeable]
-    has_all_histograms = len(histograms) >= max(2, len(served))
-    if not unsupported or not has_all_histograms or any(run.spoiled for run in runs):
-        return {}
-    return merged_percentiles(histograms, unsupported)
+def _spread(runs: Sequence[model.Run]) -> Spread | None:
+    return spread([run.requests_per_second or 0 for run in runs if run.eligible])
 
 
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
@@ -515,8 +345,8 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             runs=ordered,
             missing=missing,
             selected=select_run(ordered),
-            merged=_merged(ordered),
-            spread=spread([run.requests_per_second or 0 for run in ordered if run.eligible]),
+            figures=RowFigures(ordered),
+            spread=_spread(ordered),
             warnings=tuple(warnings_of(ordered)),
             look_schedule=schedule,
             last_look=last_look,

@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from report.analysis.machines import is_key_property, key_properties
-from report.analysis.summary import Summary, row_order
+from report.analysis.row_order import row_order
+from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.campaigns.rows import CampaignRow, PlacedRow, campaign_row
 from report.compare.comparability import PART_NAMES

@@ -19,7 +19,7 @@ from report.analysis.frames import table
 from report.analysis.summary import Summary
 from report.analysis.texts import load_text
 from report.base.csv_text import csv_text
-from report.compare.matching import ReferenceKey, ratios_to, references_of
+from report.compare.common_references import ReferenceKey, ratios_to, references_of
 from report.export.frame_csv import frame_csv
 from report.export.tables_csv import LATER_DIMENSIONS
 from report.statistics.decision import compare_runs

@@ -5,7 +5,8 @@ from typing import Any
 from msgspec import Struct
 
 from report.analysis.figures import throughput
-from report.analysis.summary import Summary, sample_between
+from report.analysis.row_pairs import sample_between
+from report.analysis.summary import Summary
 from report.analysis.texts import interval_of
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow, View

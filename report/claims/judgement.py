@@ -10,7 +10,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure
 from report.analysis.printed_rows import PrintedRow
 from report.analysis.rankings import resolutions
-from report.analysis.summary import Row, Summary, attributable, sample_between
+from report.analysis.row_pairs import sample_between
+from report.analysis.summary import Row, Summary, attributable
 from report.analysis.texts import ratio_text, runs_text
 from report.base.format import plural
 from report.claims.compared_rows import Document

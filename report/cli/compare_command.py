@@ -11,8 +11,9 @@ from report.base.errors import NOT_DECIDED, REGRESSION, USAGE, ReportError, one_
 from report.base.terminal import run_program
 from report.cli.command_line import command_parser
 from report.compare.comparability import KINDS
+from report.compare.compare_sides import compare_sides
+from report.compare.comparison_metrics import METRICS
 from report.compare.comparison_tables import FORMATS
-from report.compare.matching import METRICS, compare_sides
 from report.compare.selection import (
     CampaignReader,
     Selection,

@@ -18,7 +18,9 @@ from report.analysis.texts import LoadField, interval_text, load_text, runs_text
 from report.base.format import ABSENT, decimals, plural
 from report.base.markdown import prose, table
 from report.compare.comparability import together_text
-from report.compare.matching import Compared, Metric, Outcome
+from report.compare.compare_sides import Outcome
+from report.compare.comparison_metrics import Metric
+from report.compare.matched_rows import RowComparison
 from report.export.topics import comparison_document
 from report.sections.ranking_text import although_suspect, limited_throughput
 
@@ -26,7 +28,7 @@ from report.sections.ranking_text import although_suspect, limited_throughput
 class _Line(Struct, frozen=True):
     """Two compared rows, which are one line of the table."""
 
-    pair: Compared
+    row_comparison: RowComparison
     fields: tuple[LoadField, ...]
     """The fields in which the loads of the table's lines differ."""
 
@@ -40,12 +42,12 @@ def _figure_text(metric: Metric, row: Summary, runs: int) -> str:
 
 
 def _base_median(line: _Line) -> str:
-    pair = line.pair
+    pair = line.row_comparison.matched
     return _figure_text(pair.metric, pair.base, len(pair.values(pair.base)))
 
 
 def _new_median(line: _Line) -> str:
-    pair = line.pair
+    pair = line.row_comparison.matched
     return _figure_text(pair.metric, pair.new, len(pair.values(pair.new)))
 
 
@@ -57,26 +59,28 @@ def _shown_ratio(value: float) -> str:
 
 
 def _ratio(line: _Line) -> str:
-    ratio = line.pair.comparison.ratio
+    ratio = line.row_comparison.comparison.ratio
     return ABSENT if ratio is None else f"{_shown_ratio(ratio)}×"
 
 
 def _interval(line: _Line) -> str:
-    interval = line.pair.comparison.interval
+    interval = line.row_comparison.comparison.interval
     return (interval_text(interval, _shown_ratio) if interval else "") or ABSENT
 
 
 def _corrected_p(line: _Line) -> str:
-    corrected = line.pair.comparison.p_holm
+    corrected = line.row_comparison.comparison.p_holm
     if corrected is None:
         return ABSENT
     return "<0.0001" if corrected < 0.0001 else f"{corrected:.4f}"
 
 
 _TEXTS: Mapping[str, Column] = {
-    "base": column.text(lambda line: line.pair.base.identity.label),
-    "new": column.text(lambda line: line.pair.new.identity.label),
-    "load": column.text(lambda line: load_text(line.pair.new.identity, line.fields)),
+    "base": column.text(lambda line: line.row_comparison.matched.base.identity.label),
+    "new": column.text(lambda line: line.row_comparison.matched.new.identity.label),
+    "load": column.text(
+        lambda line: load_text(line.row_comparison.matched.new.identity, line.fields)
+    ),
 }
 _FIGURES: Mapping[str, Column] = {
     "base median": column.text(_base_median),
@@ -88,13 +92,17 @@ _FIGURES: Mapping[str, Column] = {
 _COLUMNS: Mapping[str, Column] = {
     **_TEXTS,
     **_FIGURES,
-    "new is": column.text(lambda line: line.pair.comparison.conclusion),
+    "new is": column.text(lambda line: line.row_comparison.comparison.conclusion),
 }
 
 
 def _lines(outcome: Outcome) -> pd.DataFrame:
-    fields = varying_fields([pair.new for pair in outcome.rows])
-    return frame_of(_COLUMNS, [_Line(pair, fields) for pair in outcome.rows])
+    fields = varying_fields(
+        [row_comparison.matched.new for row_comparison in outcome.row_comparisons]
+    )
+    return frame_of(
+        _COLUMNS, [_Line(row_comparison, fields) for row_comparison in outcome.row_comparisons]
+    )
 
 
 def _percent_text(share: float) -> str:
@@ -105,10 +113,11 @@ def _percent_text(share: float) -> str:
     return f"{percent:.3g} %" if percent >= 0.001 else "0 %"
 
 
-def _remarks(pair: Compared) -> Iterator[str]:
+def _remarks(row_comparison: RowComparison) -> Iterator[str]:
     """Says why a pair is not decided and what would decide it, which difference the runs could
     find, and what to keep in mind with a conclusion or a throughput."""
-    comparison = pair.comparison
+    pair = row_comparison.matched
+    comparison = row_comparison.comparison
     conclusion = comparison.conclusion
     detectable = comparison.detectable
     closed_throughput = pair.metric.read is throughput and not pair.new.identity.open_loop
@@ -136,13 +145,16 @@ def _remarks(pair: Compared) -> Iterator[str]:
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    texts = [text for pair in outcome.rows for text in pair.differs]
-    if any({"client", "script"} <= set(pair.parts) for pair in outcome.rows):
+    texts = [text for row_comparison in outcome.row_comparisons for text in row_comparison.differs]
+    if any(
+        {"client", "script"} <= set(row_comparison.matched.parts)
+        for row_comparison in outcome.row_comparisons
+    ):
         texts.append("to compare the clients alone, measure both with +same-script")
     labels_by_remark: dict[str, list[str]] = {}
-    for pair in outcome.rows:
-        for text in _remarks(pair):
-            labels_by_remark.setdefault(text, []).append(pair.new.identity.label)
+    for row_comparison in outcome.row_comparisons:
+        for text in _remarks(row_comparison):
+            labels_by_remark.setdefault(text, []).append(row_comparison.matched.new.identity.label)
     texts += [
         f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in labels_by_remark.items()
     ]
@@ -208,14 +220,15 @@ def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, An
     }
 
 
-def _comparison(pair: Compared) -> dict[str, Any]:
+def _comparison(row_comparison: RowComparison) -> dict[str, Any]:
+    pair = row_comparison.matched
     return {
         "load": load_text(pair.new.identity),
         "topology": pair.new.identity.topology,
         "base": _side(pair.metric, pair.base, pair.values(pair.base)),
         "new": _side(pair.metric, pair.new, pair.values(pair.new)),
-        **comparison_document(pair.comparison),
-        "differs": list(pair.differs),
+        **comparison_document(row_comparison.comparison),
+        "differs": list(row_comparison.differs),
         "compared": together_text(pair.parts),
         "compared_parts": list(pair.parts),
         "reference": pair.reference,
@@ -235,7 +248,7 @@ def as_json(outcome: Outcome) -> str:
         "floor_percent": 100 * outcome.floor,
         "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
         "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
-        "comparisons": [_comparison(pair) for pair in outcome.rows],
+        "comparisons": [_comparison(row_comparison) for row_comparison in outcome.row_comparisons],
         "notes": list(outcome.notes),
     }
     return json.dumps(document, ensure_ascii=False, indent=2)

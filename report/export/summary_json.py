@@ -169,7 +169,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
             "title": cell_title(cell),
             "heading": ranking_heading(ranking),
             "sentence": sentence(ranking),
-            "too_few_runs": bool(ranking.compared) and ranking.few_runs,
+            "too_few_runs": bool(ranking.compared_rows) and ranking.few_runs,
             "winner": ranking.winner.identity.label if ranking.winner else None,
             "reference": ranking.reference.identity.label if ranking.reference else None,
             "resolution": _resolution(ranking.resolution),

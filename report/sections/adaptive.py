@@ -146,7 +146,7 @@ class _Conclusions:
             self.stops[row.id] = self._stop_of(row)
         family = ranking.family
         if family:
-            for row, stop in zip(ranking.compared, family.stops, strict=False):
+            for row, stop in zip(ranking.compared_rows, family.stops, strict=False):
                 self.stops[row.id] = stop
 
         settled = family.settled if family else ()

@@ -107,7 +107,7 @@ def _conclusion(performer: BestPerformer) -> str:
 
 def _conclusion_text(performer: BestPerformer) -> str:
     is_shown = performer.ranking.winner is performer.best
-    return f"{_conclusion(performer)}{although_suspect(performer.ranking.compared) if is_shown else ''}"
+    return f"{_conclusion(performer)}{although_suspect(performer.ranking.compared_rows) if is_shown else ''}"
 
 
 def _works(analysis: Analysis) -> dict[str, list[BestPerformer]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.summary import row_order
+from report.analysis.row_order import row_order
 from report.analysis.texts import at_its_load, by_loop, load_text, varying_fields
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.generated.records import Diagnosis, Gc, LoopDelayUs, Server

@@ -41,7 +41,7 @@ def sentence(ranking: Ranking) -> str:
     if not ranking.properties.rankable:
         reason = "several were recorded" if ranking.properties.scripts else "it was not recorded"
         return f"Not compared: one script was asked for all rows, but {reason}."
-    if not ranking.compared:
+    if not ranking.compared_rows:
         unit = layer_of(ranking).rate_unit
         median = f"{first.figure_of(throughput).text(rate)} {unit}"
         measured_text = median if first.has_figures else first.spoiled_text
@@ -98,7 +98,7 @@ def winner_text(ranking: Ranking) -> str:
     if ranking.winner is None:
         return ""
     win_text = "has the lowest p99" if ranking.open_loop else "is the fastest"
-    return f"{name(ranking.winner)} {win_text}{although_suspect(ranking.compared)}"
+    return f"{name(ranking.winner)} {win_text}{although_suspect(ranking.compared_rows)}"
 
 
 def although_suspect(rows: Iterable[Summary]) -> str:
@@ -209,7 +209,7 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
 
 def _few_runs_text(ranking: Ranking) -> str:
     fewest = fewest_for_a_claim(ranking.base.by_turns)
-    rows = [row for row in ranking.compared if row.counted_runs < fewest]
+    rows = [row for row in ranking.compared_rows if row.counted_runs < fewest]
     if not rows:
         return ""
     min_runs = min(row.counted_runs for row in rows)
@@ -225,7 +225,7 @@ def _few_samples_text(ranking: Ranking) -> str:
     if not ranking.open_loop:
         return ""
     compared = {row.id for pair in ranking.ranked_by for row in (pair.base, pair.new)}
-    without = [name(row) for row in ranking.compared if row.id not in compared]
+    without = [name(row) for row in ranking.compared_rows if row.id not in compared]
     if not without:
         return ""
     reason = "it is unsupported, by too few samples or late sends"
@@ -292,7 +292,7 @@ def _pairing_text(ranking: Ranking) -> str:
 def _resolution_text(ranking: Ranking) -> str:
     """Says how far the copy of a reference differed from its original."""
     resolution = ranking.resolution
-    if resolution is None or not ranking.compared:
+    if resolution is None or not ranking.compared_rows:
         return ""
     copy = f"{name(resolution.copy)} is {name(resolution.reference)} once more"
     share = resolution.share

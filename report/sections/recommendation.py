@@ -87,7 +87,9 @@ def _open_text(ranking: Ranking) -> str:
 
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
-    scoped_rankings = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
+    scoped_rankings = [
+        (scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared_rows
+    ]
     texts = [
         shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in scoped_rankings
     ]
@@ -275,7 +277,7 @@ def _campaign_caveats(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterat
             yield f"The number of {dimension.other} differs: rows are compared with rows of the same number."
     if any(row.identity.servers > 1 for row in summaries):
         yield "Server CPU is that of all servers together."
-    if any(ranking.compared and ranking.few_runs for ranking in rankings):
+    if any(ranking.compared_rows and ranking.few_runs for ranking in rankings):
         yield "So few runs of each decide nothing."
     if number := sum(row.suspect_runs for row in summaries):
         counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
@@ -312,7 +314,7 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
             Line(text, " ".join(row.id for cell in differing_cells for row in cell.summaries))
         )
     if script_rankings := [
-        ranking for ranking in rankings if ranking.compared and scripts_differ(ranking)
+        ranking for ranking in rankings if ranking.compared_rows and scripts_differ(ranking)
     ]:
         subject = joined(list(dict.fromkeys(map(what_varies, script_rankings))))
         text = (

@@ -187,11 +187,11 @@ def _limits_text(by_limit: Mapping[str, Sequence[str]]) -> str:
 def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
     """Sentences that a reader of the conclusions must know. Each stands once, however many rankings
     it is about."""
-    compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared]
+    compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared_rows]
     times_of: Counter[str] = Counter()
     for ranking in compared:
         has_conclusion = any(pair.comparison.decided for pair in ranking.ranked_by)
-        although = although_suspect(ranking.compared) if has_conclusion else ""
+        although = although_suspect(ranking.compared_rows) if has_conclusion else ""
         texts = (f"The conclusions stand{although}" if although else "", limit_text(ranking))
         times_of.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)
 

@@ -155,10 +155,10 @@ def test_a_percentile_is_compared_by_its_upper_bound_and_never_unsupported_or_la
     assert "p99" in first.bounds_ms and "p99" in second.bounds_ms
     assert percentile("p99").at_most(first) == pytest.approx(8.0, rel=1e-3)
     assert percentile("p99").at_most(second) == math.inf
-    assert percentile("p99").compared(first) == pytest.approx(8.0, rel=1e-3)
-    assert percentile("p99").compared(replace(first, unsupported=("p99",))) is None
+    assert percentile("p99").value_to_compare(first) == pytest.approx(8.0, rel=1e-3)
+    assert percentile("p99").value_to_compare(replace(first, unsupported=("p99",))) is None
     late = structs.replace(first.record, schedule=SimpleNamespace(late_percentiles=("p99",)))
-    assert percentile("p99").compared(replace(first, record=late)) is None
+    assert percentile("p99").value_to_compare(replace(first, record=late)) is None
     assert percentile("p99")(first) is None
     assert row.figure_of(percentile("p99")).range is None
 

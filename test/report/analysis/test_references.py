@@ -111,7 +111,7 @@ def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
 
 def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
     summaries = rows(np.random.default_rng(1), ramp, (FAST, SLOW), ROUNDS, 0.005, {FAST: 1.1})
-    cut = [replace(row, runs=row.runs[1:]) if row.reference else row for row in summaries]
+    cut = [row.with_runs(row.runs[1:]) if row.reference else row for row in summaries]
     (ranking,) = cells(cut)[0].rankings
     assert {(pair.comparison.pairs, pair.comparison.dropped) for pair in ranking.pairs} == {(9, 1)}
     assert "had no partner in its round" in sentence(ranking)

@@ -6,8 +6,8 @@ import pytest
 
 from report.base.contract import generated
 from report.cli.command_line import command_parser
+from report.compare.comparison_metrics import METRICS
 from report.compare.comparison_tables import FORMATS
-from report.compare.matching import METRICS
 from report.outputs import campaign_files
 
 

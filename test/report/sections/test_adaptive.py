@@ -12,10 +12,12 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from report.analysis.campaign_analysis import analyse
 from report.analysis.figures import throughput
-from report.analysis.summary import sample_between, summarize
+from report.analysis.row_pairs import sample_between
+from report.analysis.summary import summarize
 from report.cli.decide_rounds_command import main as decide_rounds
 from report.cli.generate_command import main as generate
-from report.compare.matching import METRICS, compare_sides
+from report.compare.compare_sides import compare_sides
+from report.compare.comparison_metrics import METRICS
 from report.compare.selection import CampaignReader
 from report.results.load import load_campaign
 from report.sections.adaptive import adaptive_of
