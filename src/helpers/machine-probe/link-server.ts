@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { median } from "../../kit/numbers.js";
 
 /** The purpose of a connection on which the other end answers each message. */
 export const ECHO = 1;
@@ -18,13 +19,15 @@ const RATE_BYTES = 8;
 const CHUNK = Buffer.alloc(256 * 1024, 1);
 /** Bytes in this first time do not count, because a connection starts slowly. */
 const STARTS_MS = 100;
-/** How long bytes are counted where enough of them arrive. */
-const COUNTED_MS = 500;
+/** The rate is the median of so long parts. */
+const PART_MS = 250;
+/** The parts that are counted where enough bytes arrive. */
+const PARTS = 2;
 /**
- * How long they are counted otherwise. A narrow link loses packets, and what waited for a lost one
- * arrives as a lump of up to some hundred kB, which must be small beside what is counted.
+ * The parts that are counted otherwise. On a narrow link bytes arrive as lumps, after a lost packet
+ * or where this process had no CPU, and a lump must not decide.
  */
-const COUNTED_NARROW_MS = 2_000;
+const PARTS_NARROW = 9;
 const ENOUGH_BYTES = 4_000_000;
 
 /** Writes to a socket as much as it takes. */
@@ -42,21 +45,30 @@ export function flood(socket: Socket): void {
  */
 export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
+    const rates: number[] = [];
     let first_ms: number | undefined;
-    let from_ms: number | undefined;
+    let part_began_ms: number | undefined;
+    let part_bytes = 0;
     let bytes = 0;
     const onData = (chunk: Buffer) => {
       const now = performance.now();
       first_ms ??= now;
-      if (from_ms === undefined) {
-        if (now - first_ms >= STARTS_MS) from_ms = now;
+      if (part_began_ms === undefined) {
+        if (now - first_ms >= STARTS_MS) part_began_ms = now;
         return;
       }
+
       bytes += chunk.length;
-      const counted_ms = bytes < ENOUGH_BYTES ? COUNTED_NARROW_MS : COUNTED_MS;
-      if (now - from_ms < counted_ms) return;
+      part_bytes += chunk.length;
+      const part_ms = now - part_began_ms;
+      if (part_ms < PART_MS) return;
+      rates.push((8 * part_bytes) / (part_ms / 1000));
+      part_began_ms = now;
+      part_bytes = 0;
+      if (rates.length < (bytes < ENOUGH_BYTES ? PARTS_NARROW : PARTS)) return;
+
       socket.off("data", onData).off("close", onClose);
-      resolve((8 * bytes) / ((now - from_ms) / 1000));
+      resolve(median(rates));
     };
     const onClose = () => reject(new Error("the connection ended before its rate was known"));
     socket.on("data", onData).once("close", onClose);
