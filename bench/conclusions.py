@@ -33,6 +33,7 @@ from report.analysis.summary import Summary, summarize  # noqa: E402
 from report.compare.comparability import KINDS  # noqa: E402
 from report.compare.compare_sides import compare_sides  # noqa: E402
 from report.compare.comparison_metrics import METRICS  # noqa: E402
+from report.compare.matched_rows import RowComparison  # noqa: E402
 from report.compare.selection import Selection  # noqa: E402
 from report.results.model import Campaign  # noqa: E402
 from report.statistics.sequential import LookSchedule  # noqa: E402
@@ -52,8 +53,8 @@ def _level_shifts(rng: np.random.Generator, runs: int) -> Floats:
     """Another level every 15 runs or so: a neighbour comes or goes."""
     changes = rng.random(runs) < 1 / 15
     levels = 0.1 * rng.standard_normal(int(changes.sum()) + 1)
-    found: Floats = levels[np.cumsum(changes)]
-    return found
+    speeds: Floats = levels[np.cumsum(changes)]
+    return speeds
 
 
 def _bursts(rng: np.random.Generator, runs: int) -> Floats:
@@ -105,10 +106,10 @@ class Counted:
 
     def _error(self, what: str, share: float) -> float:
         """Standard error of the mean over campaigns: by the asked share where each counts once."""
-        found = self.shares[what]
-        once = math.sqrt(share * (1 - share))
-        deviation = once if {*found} <= {0, 1} else stdev(found)
-        return deviation / math.sqrt(len(found))
+        shares = self.shares[what]
+        counts_once = set(shares) <= {0, 1}
+        deviation = math.sqrt(share * (1 - share)) if counts_once else stdev(shares)
+        return deviation / math.sqrt(len(shares))
 
 
 def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Counted) -> None:
@@ -121,17 +122,17 @@ def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Co
     above = []
     for pair in ranking.pairs:
         true = truth.get(pair.new.identity.label, 1.0) / truth.get(pair.base.identity.label, 1.0)
-        found = pair.comparison
-        if found.interval:
-            covered.append(found.interval.low <= true <= found.interval.high)
+        comparison = pair.comparison
+        if comparison.interval:
+            covered.append(comparison.interval.low <= true <= comparison.interval.high)
         if true == 1:
-            wrong_difference |= found.shown
+            wrong_difference |= comparison.shown
         elif abs(true - 1) >= 0.05:
-            planted.append(found.shown and (found.status == "better") == (true > 1))
+            planted.append(comparison.shown and (comparison.status == "better") == (true > 1))
         if abs(true - 1) > 0.02:
-            wrong_equality |= found.status == "no difference"
-        if found.ratio:
-            above.append(found.ratio > true)
+            wrong_equality |= comparison.status == "no difference"
+        if comparison.ratio:
+            above.append(comparison.ratio > true)
     counted.add("covered", covered)
     counted.add("5 % found", planted)
     counted.add("above the truth", above)
@@ -225,9 +226,10 @@ def gate(
     counted = Counted()
     names = [f"load{number}" for number in range(loads)]
     for _ in range(campaigns):
-        found = [_load(rng, host, traffic, rounds, cv, truth or {}) for traffic in names]
-        every = _campaign(found)
-        base, new = (_side(every, Path("simulated"), label) for label in (REFERENCE, OTHERS[0]))
+        loads_of_campaign = [_load(rng, host, name, rounds, cv, truth or {}) for name in names]
+        simulated = _campaign(loads_of_campaign)
+        base = _side(simulated, Path("simulated"), REFERENCE)
+        new = _side(simulated, Path("simulated"), OTHERS[0])
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
         counted.add(
@@ -256,10 +258,10 @@ def _campaign(loads: Sequence[Campaign]) -> Campaign:
     )
 
 
-def _side(found: Campaign, folder: Path, label: str | None) -> Selection:
-    every = summarize(found)
-    own = tuple(row for row in every if label in (None, row.identity.label))
-    return Selection(found, folder, label, own, every)
+def _side(campaign_of_side: Campaign, folder: Path, label: str | None) -> Selection:
+    all_rows = summarize(campaign_of_side)
+    rows_of_side = tuple(row for row in all_rows if label in (None, row.identity.label))
+    return Selection(campaign_of_side, folder, label, rows_of_side, all_rows)
 
 
 def between(
@@ -276,30 +278,39 @@ def between(
     """
     rng = np.random.default_rng(seed)
     counted = Counted()
-    now = {label: (truth or {}).get(label, 1.0) for label in OTHERS}
+    true_ratios = {label: (truth or {}).get(label, 1.0) for label in OTHERS}
     for _ in range(campaigns):
         sides = []
-        for folder, level, own in (("then", 1.0, {}), ("now", 0.5, now)):
+        for folder, level, side_truth in (("then", 1.0, {}), ("now", 0.5, true_ratios)):
             slots = plan(rng, REFERENCE, OTHERS, rounds)
-            values = [level * value for value in throughputs(rng, slots, HOSTS[host], cv, own)]
-            found = campaign(slots, values, REFERENCE)
-            sides.append(_side(_campaign([found]), Path(folder), None))
+            speeds = throughputs(rng, slots, HOSTS[host], cv, side_truth)
+            simulated = campaign(slots, [level * speed for speed in speeds], REFERENCE)
+            sides.append(_side(_campaign([simulated]), Path(folder), None))
+
         base, new = sides
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
-        true = [now[row.matched.new.identity.label] for row in outcome.row_comparisons]
-        rows = [row.comparison for row in outcome.row_comparisons]
-        intervals = [
-            (row.interval, each) for row, each in zip(rows, true, strict=True) if row.interval
-        ]
-        counted.add("covered", [found.low <= each <= found.high for found, each in intervals])
-        counted.add(
-            "false flag",
-            [any(row.shown for row, each in zip(rows, true, strict=True) if each == 1)],
-        )
-        counted.add(
-            "10 % found", [row.shown for row, each in zip(rows, true, strict=True) if each != 1]
-        )
+        _count_between(outcome.row_comparisons, true_ratios, counted)
     return counted
+
+
+def _count_between(
+    row_comparisons: Sequence[RowComparison], true_ratios: Mapping[str, float], counted: Counted
+) -> None:
+    """Counts what the comparison of two campaigns says, by the true ratio of each row."""
+    covered = []
+    claims_of_equal_rows = []
+    claims_of_other_rows = []
+    for row in row_comparisons:
+        true_ratio = true_ratios[row.matched.new.identity.label]
+        if interval := row.comparison.interval:
+            covered.append(interval.low <= true_ratio <= interval.high)
+        if true_ratio == 1:
+            claims_of_equal_rows.append(row.comparison.shown)
+        else:
+            claims_of_other_rows.append(row.comparison.shown)
+    counted.add("covered", covered)
+    counted.add("false flag", [any(claims_of_equal_rows)])
+    counted.add("10 % found", claims_of_other_rows)
 
 
 def _load(
@@ -320,7 +331,7 @@ PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
 _failed: list[str] = []
 
 
-def told(
+def show_shares(
     name: str, counted: Counted, most: tuple[str, ...], least: tuple[tuple[str, float], ...]
 ) -> None:
     """Prints the shares, and keeps those that miss what is asked."""
@@ -344,32 +355,36 @@ def main(words: list[str]) -> int:
     print(f"{campaigns} campaigns of each kind; shares of campaigns, of intervals, of comparisons")
     for host in HOSTS:
         for rounds in (5, 10, 20):
-            told(
+            show_shares(
                 f"{host}, {rounds} rounds, equal", rankings(host, campaigns, rounds), WRONG, COVERED
             )
-        told(
+        show_shares(
             f"{host}, 10 rounds, five others",
             rankings(host, campaigns, 10, others=MORE),
             WRONG,
             COVERED,
         )
-        found = rankings(host, campaigns, 10, truth=PLANTED)
+        planted = rankings(host, campaigns, 10, truth=PLANTED)
         # 80 % are asked where runs deviate by 2 %; these hosts move them by more.
         asked = (*COVERED, ("5 % found", 0.8)) if host == "calm" else COVERED
-        told(f"{host}, 10 rounds, 5 % planted", found, WRONG, asked)
-        told(f"{host}, auto, equal", auto(host, campaigns), WRONG, COVERED)
-        told(f"{host}, auto, 5 % planted", auto(host, campaigns, truth=PLANTED), WRONG, COVERED)
+        show_shares(f"{host}, 10 rounds, 5 % planted", planted, WRONG, asked)
+        show_shares(f"{host}, auto, equal", auto(host, campaigns), WRONG, COVERED)
+        show_shares(
+            f"{host}, auto, 5 % planted", auto(host, campaigns, truth=PLANTED), WRONG, COVERED
+        )
         for rounds in (6, 12):
-            told(
+            show_shares(
                 f"{host}, two campaigns of {rounds} rounds",
                 between(host, campaigns, rounds),
                 WRONG,
                 COVERED,
             )
         # Twenty loads each.
-        told(f"{host}, compare, 20 loads, equal", gate(host, max(20, campaigns // 2)), WRONG, ())
-    for each in _failed:
-        print(f"missed: {each}")
+        show_shares(
+            f"{host}, compare, 20 loads, equal", gate(host, max(20, campaigns // 2)), WRONG, ()
+        )
+    for missed in _failed:
+        print(f"missed: {missed}")
     print("met" if not _failed else "missed")
     return 1 if _failed else 0
 

@@ -107,8 +107,8 @@ def _medians_drawn(x: Floats, smooth: bool) -> Floats:
 
 def _bca(x: Floats, y: Floats, drawn: Floats) -> tuple[float, float]:
     """B. Efron, 1987: corrected for bias and acceleration."""
-    found = float(np.median(x) - np.median(y))
-    below = ((drawn < found).mean() + (drawn <= found).mean()) / 2
+    observed = float(np.median(x) - np.median(y))
+    below = ((drawn < observed).mean() + (drawn <= observed).mean()) / 2
     bias = float(stats.norm.ppf(np.clip(below, 1 / DRAWS, 1 - 1 / DRAWS)))
     without_x = np.array([np.median(np.delete(x, i)) for i in range(len(x))])
     without_y = np.array([np.median(np.delete(y, i)) for i in range(len(y))])
@@ -144,10 +144,9 @@ def price_bonett(new: Floats, base: Floats) -> tuple[Floats, Floats]:
         cut = max(round((n + 1) / 2 - math.sqrt(n)), 1)
         tail = sum(math.comb(n, i) for i in range(cut)) * 0.5 ** (n - 1)
         ordered = np.sort(rows, axis=1)
-        found: Floats = (
-            (ordered[:, n - cut] - ordered[:, cut - 1]) / (2 * stats.norm.ppf(1 - tail / 2))
-        ) ** 2
-        return found
+        width = ordered[:, n - cut] - ordered[:, cut - 1]
+        variances: Floats = (width / (2 * stats.norm.ppf(1 - tail / 2))) ** 2
+        return variances
 
     x = np.log(new)
     y = np.log(base)
@@ -171,8 +170,8 @@ def welch(new: Floats, base: Floats) -> tuple[Floats, Floats]:
 
 def ranks(new: Floats, base: Floats) -> tuple[Floats, Floats]:
     """Hodges and Lehmann: the one that is used."""
-    found = judged(new, base)
-    return found.low, found.high
+    judgements = judged(new, base)
+    return judgements.low, judgements.high
 
 
 CANDIDATES: dict[str, tuple[Interval, int]] = {
@@ -196,29 +195,28 @@ def intervals() -> None:
                 covered.append(f"{100 * float(((low <= 1) & (high >= 1)).mean()):12.1f} ")
             low, high = interval(*sides(rng, count, n, CV, ratio=1.05))
             outlying, _ = interval(*sides(rng, count, n, CV, "outliers", ratio=1.05))
-            found = "".join(
+            found_shares = "".join(
                 f"{100 * float((bounds > 1.02).mean()):9.0f} %" for bounds in (low, outlying)
             )
             width = 100 * float(np.median(high - low))
-            print(f"{name:32}{n:3d} {''.join(covered)} {width:5.1f} %{found}", flush=True)
+            print(f"{name:32}{n:3d} {''.join(covered)} {width:5.1f} %{found_shares}", flush=True)
 
 
 def alarms() -> None:
     print("\nthe same thing twice: told apart by the rule, and by the test alone")
     for cv in (0.01, 0.02, 0.05, 0.1):
         for n in (5, 10, 20):
-            found = judged(*sides(rng, FAST, n, cv))
-            print(
-                f"  deviation {100 * cv:4.0f} %, {n:2d} runs: {found.flagged:6.2%} {found.rejected:6.2%}"
-            )
-    print(
-        "\nthe same thing twice while the machine loses 3 %, 10 runs: by the rule, and by the test alone"
-    )
+            judgements = judged(*sides(rng, FAST, n, cv))
+            shares = f"{judgements.flagged:6.2%} {judgements.rejected:6.2%}"
+            print(f"  deviation {100 * cv:4.0f} %, {n:2d} runs: {shares}")
+
+    print("\nthe same thing twice while the machine loses 3 %, 10 runs:")
+    print("told apart by the rule, and by the test alone")
     for drift in ("steady", "sudden"):
         for order in ("interleaved", "consecutive"):
             for cv in (0.01, 0.02):
-                found = judged(*drifting(rng, FAST, 10, cv, drift, order))
-                shares = f"{found.flagged:6.2%} {found.rejected:6.2%}"
+                judgements = judged(*drifting(rng, FAST, 10, cv, drift, order))
+                shares = f"{judgements.flagged:6.2%} {judgements.rejected:6.2%}"
                 print(f"  {drift}, {order:11}, deviation {100 * cv:.0f} %: {shares}")
 
 

@@ -38,11 +38,12 @@ from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Side, sample_of, upto 
 MAX_FLAGGED = 0.05
 
 
-def _text(found: Comparison) -> str:
-    if found.ratio is None or found.interval is None:
-        return found.status
+def _text(comparison: Comparison) -> str:
+    interval = comparison.interval
+    if comparison.ratio is None or interval is None:
+        return comparison.status
     return (
-        f"{found.status}, {found.ratio:.3f} ({found.interval.low:.3f} to {found.interval.high:.3f})"
+        f"{comparison.status}, {comparison.ratio:.3f} ({interval.low:.3f} to {interval.high:.3f})"
     )
 
 
@@ -56,12 +57,12 @@ def equal(folder: Path) -> int:
     alone = [
         compare_samples([sample_between(pair.new, pair.base, throughput)])[0] for pair in pairs
     ]
-    flagged = sum(found.shown for found in alone)
-    print(
-        f"{len(pairs)} comparisons of equal rows, each with each: told apart {flagged}, each by itself, and"
-        f" {sum(pair.comparison.shown for pair in pairs)} as one family; intervals without 1:"
-        f" {sum(_excludes_one(found.interval) for found in alone)}"
-    )
+    flagged = sum(comparison.shown for comparison in alone)
+    flagged_as_family = sum(pair.comparison.shown for pair in pairs)
+    without_one = sum(_excludes_one(comparison.interval) for comparison in alone)
+    print(f"{len(pairs)} comparisons of equal rows, each with each:")
+    print(f"told apart {flagged}, each by itself, and {flagged_as_family} as one family")
+    print(f"intervals without 1: {without_one}")
     return 0 if pairs and flagged <= MAX_FLAGGED * len(pairs) else 1
 
 
@@ -76,15 +77,16 @@ def planted(folder: Path) -> int:
     new, base = (row.side(throughput) for row in rows)
     round_s = _round_s(rows, rounds)
     for paired in (True, False):
-        found = {n: _compared(new, base, n, paired) for n in range(MIN_ROUNDS_TO_PAIR, rounds + 1)}
+        comparisons = {
+            n: _compared(new, base, n, paired) for n in range(MIN_ROUNDS_TO_PAIR, rounds + 1)
+        }
         # From here on every larger number of rounds finds it, too.
-        late = [n for n in found if not found[n].shown]
+        late = [n for n, comparison in comparisons.items() if not comparison.shown]
         first = max(late, default=MIN_ROUNDS_TO_PAIR - 1) + 1
         finished[paired] = first if first <= rounds else None
         after = "not found" if first > rounds else f"found from {first} rounds on"
-        print(
-            f"{'pairs' if paired else 'unpaired'}: {_text(found[rounds])} after {rounds} rounds; {after}"
-        )
+        kind = "pairs" if paired else "unpaired"
+        print(f"{kind}: {_text(comparisons[rounds])} after {rounds} rounds; {after}")
         print(f"  {_outlook(new, base, rounds, paired, round_s)}")
     return 0 if finished[True] else 1
 
@@ -112,13 +114,15 @@ def _round_s(rows: Sequence[Summary], rounds: int) -> float:
 
 def _compared(new: Side, base: Side, rounds: int, paired: bool) -> Comparison:
     sample = sample_of(upto(new, rounds), upto(base, rounds), rounds if paired else 0)
-    (found,) = compare_samples([sample])
-    return found
+    (comparison,) = compare_samples([sample])
+    return comparison
 
 
 def _rankings(folder: Path) -> tuple[Ranking, ...]:
-    found = analyse(load_campaign(folder, series=False))
-    return tuple(ranking for cell in found.cells for ranking in cell.rankings if ranking.ranked_by)
+    analysis = analyse(load_campaign(folder, series=False))
+    return tuple(
+        ranking for cell in analysis.cells for ranking in cell.rankings if ranking.ranked_by
+    )
 
 
 def main(words: list[str]) -> int:

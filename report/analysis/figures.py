@@ -175,8 +175,10 @@ def over_runs(
         return structs.replace(spread, spoiled=True)
 
     worst = [figure.worst] * spoiled_runs
-    low = median([*(bounds.low for bounds in known), *worst])
-    high = median([*(math.inf if bounds.high is None else bounds.high for bounds in known), *worst])
+    lows = [bounds.low for bounds in known]
+    highs = [math.inf if bounds.high is None else bounds.high for bounds in known]
+    low = median(lows + worst)
+    high = median(highs + worst)
     median_of_runs = Bounds(low, None if math.isinf(high) else high)
     summary_bounds = merged.get(figure.percentile, median_of_runs)
     return structs.replace(

@@ -17,16 +17,16 @@ def sample_between(
     planned = min(new.planned_rounds, base.planned_rounds)
     last_round = max(new.last_round, base.last_round) if rounds is None else rounds
     together, by_group = _partners(new, base, last_round)
-    new_side, base_side = (upto(row.side(figure), last_round) for row in (new, base))
+    new_side = upto(new.side(figure), last_round)
+    base_side = upto(base.side(figure), last_round)
     return sample_of(new_side, base_side, min(planned, last_round), by_group, share, together)
 
 
 def _partners(new: Summary, base: Summary, last_round: int) -> tuple[bool, bool]:
     """Whether the runs of a pair were made at the same time, and whether partners ran in one
     group."""
-    new_places, base_places = (
-        {place for place in row.places if place[0] <= last_round} for row in (new, base)
-    )
+    new_places = {place for place in new.places if place[0] <= last_round}
+    base_places = {place for place in base.places if place[0] <= last_round}
     together = new.by_turns and base.by_turns and not new_places.isdisjoint(base_places)
     return together, together or new_places <= base_places or base_places <= new_places
 

@@ -25,9 +25,10 @@ from report.sections import section
 from report.sections.section import Section, TableCell, TableRow
 
 CAPTION = (
-    "Each cell is what the newest campaign under its condition found, with its interval, or the range over "
-    "its runs; it leads to the report. Machine, date and versions stand in its hint. Figures of two "
-    "campaigns are not compared: a ratio is one within its campaign. The p99 is that at "
+    "Each cell is what the newest campaign under its condition found, and leads to its report. The hint of "
+    "the cell has the interval, or the range over the runs, with machine, date and versions. Rows are "
+    "sorted by the CPU time of Node. Figures of two campaigns are not compared: a ratio is one within its "
+    "campaign. The p99 is that at "
     f"{count(STATED_RATE)} requests/s, or at the rate of the condition."
 )
 

@@ -13,6 +13,7 @@ import { BenchError, EXIT, type ExitCode, messageOf } from "../../kit/errors.js"
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import type { Aborted } from "../ownership/abort.js";
 import type { RunOutcome } from "../run/result-documents.js";
+import { runnableIn } from "../ui/command-text.js";
 import type { EventLog } from "../ui/event-log.js";
 import type { CampaignOutcome } from "./completed-runs.js";
 
@@ -99,7 +100,7 @@ export async function buildFinalReport(
 
   // The last screen of a search has its results, which need no lines here.
   if (!search) {
-    for (const line of summary.recommendation.sentences) eventLog.info(line);
+    for (const line of summary.recommendation.sentences) eventLog.info(runnableIn(line));
   }
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
