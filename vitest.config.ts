@@ -24,8 +24,11 @@ const HOSTS = "test/containers/hosts.test.ts";
 /**
  * Time limits end tests that hang, on a busy machine too; they judge nothing. Unit tests start
  * nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
- * container tests a real engine. A test that fails is repeated once, because the machine may have
- * been held up; scripts/test.ts names those that were.
+ * container tests a real engine.
+ *
+ * A test that fails is repeated once, because the machine may have been held up, and named. Where
+ * files run side by side, the repeat would have the same neighbours, so scripts/test.ts repeats the
+ * file when nothing else runs.
  */
 const project = (
   name: string,
@@ -40,7 +43,7 @@ const project = (
     testTimeout: timeout,
     hookTimeout: timeout,
     fileParallelism: parallel,
-    retry: 1,
+    retry: parallel ? 0 : 1,
     ...files,
   },
 });
@@ -80,11 +83,14 @@ function plugin() {
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
-/** Names the tests that passed when they were repeated. */
+/** Names the tests that passed when they were repeated, and for scripts/test.ts the files that failed. */
 const repeats: Reporter = {
   onTestCaseResult(testCase) {
     if (testCase.diagnostic()?.flaky)
       console.log(`repeated: ${testCase.module.moduleId} ${testCase.name}`);
+  },
+  onTestModuleEnd(testModule) {
+    if (!testModule.ok()) console.log(`failed file: ${testModule.relativeModuleId}`);
   },
 };
 

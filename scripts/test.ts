@@ -12,6 +12,8 @@ import { availableParallelism } from "node:os";
 interface Step {
   name: string;
   command: readonly string[];
+  /** Its files run beside each other, so that one may fail because of another's load. */
+  sideBySide?: boolean;
   /** Why it cannot run here, if it cannot. On a CI machine it must. */
   lacking?: () => string | undefined;
 }
@@ -27,7 +29,7 @@ const python = (part: string) => ["bash", "scripts/check-python.sh", part];
 /** Those that take longest come first. */
 const FAST: readonly Step[] = [
   { name: "Python unit tests", command: python("unit") },
-  { name: "unit tests", command: vitest("unit*") },
+  { name: "unit tests", command: vitest("unit*"), sideBySide: true },
   { name: "Python lint and types", command: python("lint") },
   { name: "generated files", command: ["npm", "run", "--silent", "generate:check"] },
   { name: "lint", command: ["npm", "run", "--silent", "lint"] },
@@ -50,14 +52,18 @@ const noEngine = () =>
 const GROUPS = {
   fast: FAST,
   main: [
-    { name: "main job", command: vitest("main") },
+    { name: "main job", command: vitest("main"), sideBySide: true },
     { name: "tests at a terminal", command: python("terminal") },
     ...FAST,
-    { name: "report in a browser", command: LOOK },
+    { name: "report in a browser", command: LOOK, sideBySide: true },
   ],
   rest: [
-    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=3"] },
-    { name: "browser tests", command: vitest("browser") },
+    {
+      name: "integration tests",
+      command: [...vitest("integration"), "--maxWorkers=3"],
+      sideBySide: true,
+    },
+    { name: "browser tests", command: vitest("browser"), sideBySide: true },
   ],
   // Simulations: nothing in them depends on what else runs.
   long: [{ name: "long Python tests", command: python("long") }],
@@ -72,14 +78,12 @@ const GROUPS = {
 
 const running = new Set<ChildProcess>();
 const remarks = new Set<string>();
-let failed = 0;
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Runs a step to its end; output is kept, and shown when it fails. */
-async function run({ name, command: [program = "", ...words], lacking }: Step): Promise<void> {
-  const lack = process.env.CI ? undefined : lacking?.();
-  if (lack) return tell(`skipped ${name}: ${lack}`);
+/** Runs a step to its end; what it printed is kept, and shown when it fails. */
+async function run({ name, command }: Step): Promise<{ passed: boolean; failedFiles: string[] }> {
   const begun = Date.now();
+  const [program = "", ...words] = command;
   // A group of its own, so that it can be ended with all that it started.
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   running.add(child);
@@ -91,23 +95,51 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
   running.delete(child);
   const seconds = Math.round((Date.now() - begun) / 1000);
   const text = Buffer.concat(printed).toString("utf8");
-  if (code !== 0) {
-    failed++;
-    tell(`\n${text.trimEnd()}\n`);
-  }
+  if (code !== 0) tell(`\n${text.trimEnd()}\n`);
   // A test that was left out or repeated is not passed over in silence.
   for (const line of text.split("\n"))
     if (/^(tests are skipped|repeated): /.test(line)) remarks.add(line);
+  const failedFiles = [...text.matchAll(/^failed file: (\S+)$/gm)].map(([, file = ""]) => file);
   tell(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)`);
+  return { passed: code === 0, failedFiles };
 }
 
-/** One step per CPU runs at a time. */
-async function runGroup(steps: readonly Step[]): Promise<void> {
+/** Another's load explains the failure of a few files, not of more. */
+const MAX_REPEATS = 6;
+
+/**
+ * Runs the steps, one per CPU at a time. Where files of a step failed beside others, these files run
+ * once more when nothing else does, and the step passes if they do.
+ * @returns the number of steps that failed
+ */
+async function runGroup(steps: readonly Step[]): Promise<number> {
   const waiting = [...steps];
+  const repeats: { step: Step; failedFiles: readonly string[] }[] = [];
+  let failed = 0;
   const worker = async (): Promise<void> => {
-    for (let step = waiting.shift(); step; step = waiting.shift()) await run(step);
+    for (let step = waiting.shift(); step; step = waiting.shift()) {
+      const lack = process.env.CI ? undefined : step.lacking?.();
+      if (lack) {
+        tell(`skipped ${step.name}: ${lack}`);
+        continue;
+      }
+
+      const { passed, failedFiles } = await run(step);
+      const isRepeated =
+        step.sideBySide && failedFiles.length > 0 && failedFiles.length <= MAX_REPEATS;
+      if (!passed && isRepeated) repeats.push({ step, failedFiles });
+      else if (!passed) failed++;
+    }
   };
   await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, worker));
+
+  for (const { step, failedFiles } of repeats) {
+    const command = [...step.command, "--no-file-parallelism", ...failedFiles];
+    const { passed } = await run({ name: `${step.name}, failed files alone`, command });
+    if (!passed) failed++;
+    for (const file of failedFiles) remarks.add(`repeated: ${file}`);
+  }
+  return failed;
 }
 
 for (const [signal, code] of [
@@ -126,6 +158,7 @@ const names =
     ? (["long", "rest", "terminal", "figures", "containers", "hosts"] as const)
     : [level];
 const begun = Date.now();
+let failed = 0;
 for (const name of names) {
   const steps: readonly Step[] | undefined = GROUPS[name as keyof typeof GROUPS];
   if (!steps) {
@@ -134,7 +167,7 @@ for (const name of names) {
     );
     process.exit(2);
   }
-  await runGroup(steps);
+  failed += await runGroup(steps);
 }
 const seconds = Math.round((Date.now() - begun) / 1000);
 for (const line of remarks) tell(line);
