@@ -8,9 +8,10 @@ import { OWNER_LABEL, ownerOf } from "../containers/labels.js";
 import type { IsAlive, Leftover, RuntimeDescription } from "../runtime-types.js";
 import { apiFailure } from "./failures.js";
 import { KubernetesApi } from "./kubernetes-api.js";
-import { KubernetesRuntime, mostCpus, NO_DISCONNECT, podCaps } from "./kubernetes-runtime.js";
+import { KubernetesRuntime, NO_DISCONNECT } from "./kubernetes-runtime.js";
 import { checkPermissions } from "./permissions.js";
 import { GRACE_S, OURS } from "./pod.js";
+import { mostCpus, podCaps } from "./pod-caps.js";
 
 export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): RuntimeDescription {
   const connect = () => KubernetesApi.connect(access);

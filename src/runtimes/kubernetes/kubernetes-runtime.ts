@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { V1Node, V1OwnerReference, V1Pod } from "@kubernetes/client-node";
+import type { V1Node, V1OwnerReference } from "@kubernetes/client-node";
 import type { KubernetesAccess, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -14,10 +13,8 @@ import {
   OWN_FOLDER,
   PORT,
   SECOND_PORT,
-  ULIMITS,
 } from "../containers/container-options.js";
 import { noImage } from "../containers/images.js";
-import { ownName } from "../containers/own-images.js";
 import {
   helperRole,
   imageVersion,
@@ -28,27 +25,27 @@ import {
   versionIn,
 } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
-import {
-  type Caps,
-  type EngineProperties,
-  type FoundProgram,
-  type ImageIdentity,
-  type OwnProgram,
-  type Part,
-  type PartAllocation,
-  type PartFaults,
-  type ProgramSource,
-  type RunningPart,
-  type Runtime,
-  type RuntimeOptions,
-  textOf,
+import type {
+  Caps,
+  EngineProperties,
+  FoundProgram,
+  ImageIdentity,
+  Part,
+  PartAllocation,
+  PartFaults,
+  ProgramSource,
+  RunningPart,
+  Runtime,
+  RuntimeOptions,
 } from "../runtime-types.js";
+import { ClusterNodes } from "./cluster-nodes.js";
 import { apiFailure } from "./failures.js";
 import type { KubernetesApi } from "./kubernetes-api.js";
+import { ownImage, trialPod } from "./own-images.js";
+import { PartFiles } from "./part-files.js";
 import { checkPod } from "./permissions.js";
 import {
   campaignMetadata,
-  DEFAULT_CAPS,
   HELPER_CAPS,
   labelValue,
   ownAddress,
@@ -57,20 +54,15 @@ import {
   selectorOf,
   sharedNodes,
 } from "./pod.js";
+import { podCaps } from "./pod-caps.js";
 import { PodExecPart } from "./pod-exec-part.js";
 import { PodPart } from "./pod-part.js";
 import { type PodWatch, podWatch } from "./pod-watch.js";
-
-/** The most bytes of the files of a part, which a ConfigMap takes with its own text. */
-const MOST_FILE_BYTES = 1_000_000;
 
 /** The ports of parts that share their node's network, of which each part has its own. */
 const HOST_PORTS = { first: 20_000, step: 10, last: 29_000 } as const;
 const GONE_WITHIN_MS = 30_000;
 const FORCE_AFTER_MS = 8_000;
-
-const READ_NODE =
-  "uname -r; grep -c ^processor /proc/cpuinfo; grep MemTotal: /proc/meminfo; ulimit -n; if [ -f /sys/fs/cgroup/cpu.stat ]; then echo 2; else echo 1; fi";
 
 export const NO_DISCONNECT =
   "Kubernetes has no way to cut one pod from its network without rights on its node: use pause, kill or delay";
@@ -81,38 +73,6 @@ const kindOf = ({ kind, role }: Part): RoleKind =>
   (/^(store|service|server|generator)-\d+$/.exec(role)?.[1] as RoleKind | undefined) ??
   "helper";
 
-/** The name of an image of this project, as the nodes pull it. */
-const ownImage = async (
-  program: OwnProgram,
-  packageFolder: string,
-  { registry }: KubernetesAccess,
-) => `${registry === undefined ? "" : `${registry}/`}${await ownName(program, packageFolder)}`;
-
-/**
- * A pod like the smallest of a campaign. A quota that forbids a larger one is reported when its role
- * starts.
- */
-async function trialPod(
-  name: string,
-  metadata: ReturnType<typeof campaignMetadata>,
-  access: KubernetesAccess,
-  { packageFolder }: RuntimeOptions,
-): Promise<V1Pod> {
-  const part = ownPart("helper-trial", "server");
-  return podOf({
-    part,
-    kind: "helper",
-    name: `${name}-trial`,
-    command: ["true"],
-    environment: {},
-    caps: HELPER_CAPS,
-    image: await ownImage("server", packageFolder, access),
-    mark: "trial",
-    metadata,
-    access,
-  });
-}
-
 /** The ports of a pod, with those on the node where it shares the node's network. */
 type PodPlace = Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] };
 
@@ -122,11 +82,6 @@ type PodStart = Pick<
   "part" | "kind" | "image" | "command" | "environment" | "caps" | "files" | "hostPorts"
 >;
 
-interface NodeProperties extends RuntimeMachine {
-  cgroup_version: string;
-  open_files: number;
-}
-
 export class KubernetesRuntime implements Runtime {
   readonly id = "kubernetes";
   readonly capsApplied = true;
@@ -135,20 +90,17 @@ export class KubernetesRuntime implements Runtime {
   readonly #access: KubernetesAccess;
   readonly #watch: PodWatch;
   readonly #options: RuntimeOptions;
-  readonly #version: string;
   readonly #name: string;
   readonly #owner: V1OwnerReference;
-  /** Nodes as the cluster lists them, where that is allowed. */
-  readonly #listed: ReadonlyMap<string, V1Node>;
   readonly images: Record<string, ImageIdentity> = {};
   readonly #programs = new Map<string, FoundProgram | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
-  readonly #nodes = new Map<string, NodeProperties>();
+  readonly #nodes: ClusterNodes;
   /** The node where each role ran first. It runs there again, so that runs can be compared. */
   readonly #placed = new Map<string, { kind: RoleKind; machine: string | undefined }>();
   readonly #moves: string[] = [];
   readonly #helpers = new Map<string, Promise<PodPart>>();
-  readonly #fileMaps = new Map<string, Promise<string>>();
+  readonly #files: PartFiles;
   #nextHostPort = HOST_PORTS.first + Math.floor(Math.random() * 500) * HOST_PORTS.step;
 
   private constructor(
@@ -160,11 +112,15 @@ export class KubernetesRuntime implements Runtime {
     this.#api = api;
     this.#access = access;
     this.#options = options;
-    this.#version = cluster.version;
     this.#name = cluster.name;
     this.#owner = cluster.owner;
-    this.#listed = new Map(cluster.nodes.map((node) => [node.metadata?.name ?? "", node]));
+    this.#nodes = new ClusterNodes(cluster.version, cluster.nodes);
     this.#watch = podWatch(api, selectorOf(options.owner));
+    this.#files = new PartFiles(api, {
+      name: cluster.name,
+      owner: cluster.owner,
+      metadata: campaignMetadata(options.owner, options.campaign),
+    });
   }
 
   /** @throws environmentError when the cluster cannot run the project's own images */
@@ -207,9 +163,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   get machines(): readonly RuntimeMachine[] {
-    return [...this.#nodes.values()].map(
-      ({ cgroup_version: _, open_files: __, ...machine }) => machine,
-    );
+    return this.#nodes.machines;
   }
 
   /**
@@ -223,28 +177,14 @@ export class KubernetesRuntime implements Runtime {
   }
 
   get engine(): EngineProperties {
-    const [node] = this.#nodes.values();
-    return {
-      name: "Kubernetes",
-      version: this.#version,
-      api_version: "v1",
-      operating_system: node?.operating_system ?? "unknown",
-      kernel: node?.kernel ?? "unknown",
-      cpus: node?.cpus ?? 0,
-      memory_bytes: node?.memory_bytes ?? 0,
-      cgroup_version: node?.cgroup_version ?? "unknown",
-    };
+    return this.#nodes.engine;
   }
 
   get conditions(): readonly string[] {
     const conditions = [...sharedNodes(this.#placed), ...this.#moves];
     if (this.#access.host_network)
       conditions.push("pods share the network of their nodes (--host-network)");
-    for (const { name, open_files } of this.#nodes.values()) {
-      if (open_files < ULIMITS.nofile)
-        conditions.push(`pods on ${name} may open ${open_files} files, not ${ULIMITS.nofile}`);
-    }
-    return conditions;
+    return [...conditions, ...this.#nodes.conditions];
   }
 
   program(id: string): FoundProgram | string {
@@ -252,7 +192,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   appliedCaps(caps: Caps): Caps {
-    return podCaps(caps, mostCpus([...this.#listed.values()]));
+    return podCaps(caps, this.#nodes.mostCpus);
   }
 
   async partFaults(): Promise<PartFaults> {
@@ -329,7 +269,7 @@ export class KubernetesRuntime implements Runtime {
     const kind = kindOf(part);
     const isHelper = part.role.startsWith("helper-");
     const isMeasured = !isHelper && kind !== "helper";
-    const files = await this.#filesOf(part);
+    const files = await this.#files.of(part);
     const start: PodStart = {
       part,
       kind,
@@ -400,7 +340,7 @@ export class KubernetesRuntime implements Runtime {
     );
   }
 
-  /** Reads the properties of a pod's node once, and requires the same image on every node. */
+  /** Reads the properties of a pod's node, and requires the same image on every node. */
   async #inspectPod(running: PodPart, program: string): Promise<void> {
     const { imageId, machine } = running;
     const first = this.images[program];
@@ -409,70 +349,7 @@ export class KubernetesRuntime implements Runtime {
         `the image ${first.name} on the node ${machine} (${imageId}) is not that of the other nodes (${first.id}): load the same one on every node, or give --registry`,
       );
     }
-    if (this.#nodes.has(machine)) return;
-    const printed = await running.shell(READ_NODE).catch(() => "");
-    const [kernel = "unknown", cpus, memory = "", open_files, cgroup_version = "unknown"] =
-      printed.split("\n");
-    const nodeInfo = this.#listed.get(machine)?.status?.nodeInfo;
-    const version = nodeInfo
-      ? `kubelet ${nodeInfo.kubeletVersion}, ${nodeInfo.containerRuntimeVersion.replace("://", " ")}`
-      : `Kubernetes ${this.#version}`;
-    if (!printed) return;
-    this.#nodes.set(machine, {
-      name: machine,
-      operating_system: nodeInfo?.osImage ?? "Linux",
-      kernel,
-      cpus: Number(cpus),
-      memory_bytes: Number(/\d+/.exec(memory)?.[0]) * 1024,
-      engine: version,
-      open_files: open_files === "unlimited" ? Number.POSITIVE_INFINITY : Number(open_files),
-      cgroup_version,
-    });
-  }
-
-  async #filesOf({ role, files = {} }: Part): Promise<PodRequest["files"]> {
-    const entries = Object.entries(files);
-    if (entries.length === 0) return undefined;
-    const contents = await Promise.all(
-      entries.map(async ([path, file]) => ({
-        path,
-        bytes:
-          "path" in file ? await readFile(file.path) : Buffer.from(await textOf(file, ownAddress)),
-      })),
-    );
-    const size_bytes = contents.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    if (size_bytes > MOST_FILE_BYTES) {
-      throw environmentError(
-        `the files of ${role} have ${size_bytes} bytes, and a ConfigMap takes ${MOST_FILE_BYTES}: put them into an image and name it with --image`,
-      );
-    }
-    const hash = createHash("sha256");
-    for (const { path, bytes } of contents) hash.update(`${path}\n${bytes.length}\n`).update(bytes);
-    const name = `${this.#name}-files-${hash.digest("hex").slice(0, 12)}`;
-    const configMap = this.#fileMaps.get(name) ?? this.#storeFiles(name, role, contents);
-    this.#fileMaps.set(name, configMap);
-    const paths = Object.fromEntries(contents.map(({ path }, index) => [`file-${index}`, path]));
-    return { configMap: await configMap, paths };
-  }
-
-  /** Stores the files of a part. @returns the name of the ConfigMap that holds them */
-  async #storeFiles(
-    name: string,
-    role: string,
-    contents: readonly { bytes: Buffer }[],
-  ): Promise<string> {
-    const metadata = {
-      name,
-      ...campaignMetadata(this.#options.owner, this.#options.campaign),
-      ownerReferences: [this.#owner],
-    };
-    const binaryData = Object.fromEntries(
-      contents.map(({ bytes }, index) => [`file-${index}`, bytes.toString("base64")]),
-    );
-    await this.#api.createConfigMap({ metadata, immutable: true, binaryData }).catch((error) => {
-      throw this.#failed(`the files of ${role} cannot be stored`, error);
-    });
-    return name;
+    await this.#nodes.inspect(running);
   }
 
   /**
@@ -578,7 +455,7 @@ export class KubernetesRuntime implements Runtime {
       ),
     );
     // The files, and pods that were not stopped, go with the map that owns them.
-    for (const name of [this.#name, ...this.#fileMaps.keys()]) {
+    for (const name of [this.#name, ...this.#files.names]) {
       await this.#api
         .deleteConfigMap(name)
         .catch((error) => leftovers.push(`the ConfigMap ${name}: ${apiFailure(error, this.#api)}`));
@@ -614,28 +491,4 @@ export class KubernetesRuntime implements Runtime {
 async function settled(work: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(work);
   await Promise.all(work);
-}
-
-/**
- * The caps of a pod, which are those of the user or else a default. The kubelet chooses the numbers
- * of CPUs.
- * @param mostCpus the most CPUs that a node has; undefined where that is not known
- */
-export function podCaps({ cpus, memory_bytes }: Caps, mostCpus: number | undefined): Caps {
-  const requestedCpus = cpus ?? DEFAULT_CAPS.cpus;
-  return {
-    cpus: mostCpus === undefined ? requestedCpus : Math.min(requestedCpus, mostCpus),
-    memory_bytes: memory_bytes ?? DEFAULT_CAPS.memory_bytes,
-  };
-}
-
-const cpusOf = (text = ""): number =>
-  text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text);
-
-/** The most CPUs that one of the nodes has; undefined where no node reports them. */
-export function mostCpus(nodes: readonly V1Node[]): number | undefined {
-  const cpuCounts = nodes
-    .map(({ status }) => cpusOf(status?.allocatable?.cpu))
-    .filter((cpus) => cpus > 0);
-  return cpuCounts.length > 0 ? Math.max(...cpuCounts) : undefined;
 }

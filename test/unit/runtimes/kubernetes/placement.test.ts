@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { podCaps } from "../../../../src/runtimes/kubernetes/kubernetes-runtime.js";
 import {
   affinityOf,
   nodeRequirements,
@@ -9,6 +8,7 @@ import {
   podOf,
   sharedNodes,
 } from "../../../../src/runtimes/kubernetes/pod.js";
+import { podCaps } from "../../../../src/runtimes/kubernetes/pod-caps.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 describe("labels of nodes", () => {
