@@ -13,8 +13,8 @@ from report.results.generated.records import Schedule
 from report.results.model import (
     MEASURED_KINDS,
     Measured,
-    cpu_us_per_request,
     stated_bounds,
+    sum_over_kind,
     sums_by_kind,
 )
 from report.statistics.histograms import Bounds
@@ -249,25 +249,31 @@ def bytes_per_key(source: str) -> Figure:
     return Figure(read)
 
 
+@cache
+def sum_of_kind(member: str, kind: str) -> Figure:
+    """The sum of a member over all roles of a kind. None if it is not known of one of them."""
+    return Figure(lambda figures: sum_over_kind(figures.record.resources, member, kind))
+
+
 #: CPU of all servers together in µs per request. None at the limiter layer, which has no servers.
-server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("server"))
+server_cpu = sum_of_kind("cpu_us_per_request", "server")
 
 #: CPU of what calls the limiter, in µs per request. That is the servers, or at the limiter layer
 #: the client, which is the generator.
 consumer_cpu = Figure(
-    lambda figures: cpu_us_per_request(figures.record.resources).get(node_kind(figures.layer))
+    lambda figures: sum_over_kind(
+        figures.record.resources, "cpu_us_per_request", node_kind(figures.layer)
+    )
 )
 
 #: CPU of all store nodes in µs per request.
-store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("store"))
+store_cpu = sum_of_kind("cpu_us_per_request", "store")
 
 #: CPU of the service in µs per request. None without a service.
-service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
+service_cpu = sum_of_kind("cpu_us_per_request", "service")
 
 #: Resident memory of all store nodes in bytes. None if that of one node is not known.
-store_memory = Figure(
-    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
-)
+store_memory = sum_of_kind("resident_bytes_mean", "store")
 
 #: Memory that the store reports after the last answer, all nodes together, in bytes.
 store_used = Figure(lambda figures: figures.store_memory_bytes)
@@ -290,12 +296,6 @@ decisions = Figure(lambda figures: figures.decisions)
 
 #: The CPU time of other programs, in % of one CPU.
 foreign_cpu = Figure(lambda figures: figures.foreign_cpu_percent)
-
-
-@cache
-def sum_of_kind(member: str, kind: str) -> Figure:
-    """The sum of a member over all roles of a kind. None if it is not known of one of them."""
-    return Figure(lambda figures: sums_by_kind(figures.record.resources, member).get(kind))
 
 
 def decision_cpu_us(figures: Measured) -> Mapping[str, float]:

@@ -457,7 +457,11 @@ def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> 
     for name, figure in COSTS.items():
         follows_throughput = name == "cpu" and not open_loop
         if not follows_throughput and all(row.sample(figure) for row in rows):
-            best_rows[name] = best_of(_family(rows, figure, planned))
+            # What more runs would show decides no rank.
+            pairs = compare_pairs(
+                list(combinations(rows, 2)), figure, math.comb(planned, 2), with_outlook=False
+            )
+            best_rows[name] = best_of(pairs)
     return {name: best.id for name, best in best_rows.items() if best}
 
 
@@ -475,7 +479,10 @@ def _family(
 
 
 def compare_pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]], figure: Figure, planned: int | None = None
+    row_pairs: Sequence[tuple[Summary, Summary]],
+    figure: Figure,
+    planned: int | None = None,
+    with_outlook: bool = True,
 ) -> tuple[Pair, ...]:
     """Compares pairs as one family, with the base first in each pair. Pairs without the figure are
     not compared.
@@ -491,6 +498,7 @@ def compare_pairs(
         level=Level(
             interval=share, test=share, planned=len(row_pairs) if planned is None else planned
         ),
+        with_outlook=with_outlook,
     )
     return _pairs(known, comparisons)
 

@@ -413,19 +413,18 @@ def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
     return {name: Bounds(bounds.low, bounds.high) for name, bounds in bounds_by_name.items()}
 
 
-def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
-    """The sums of a member over the roles of each kind. A kind is absent if the member is not known
-    of one of its roles."""
-    values: dict[str, list[float | None]] = {}
-    for role in roles.values():
-        values.setdefault(role.kind, []).append(getattr(role, member))
+def sum_over_kind(roles: Mapping[str, records.Resource], member: str, kind: str) -> float | None:
+    """The sum of a member over the roles of a kind. None without such roles, and if the member is
+    not known of one of them."""
+    values = [getattr(role, member) for role in roles.values() if role.kind == kind]
+    return sum(values) if values and None not in values else None
 
-    sums: dict[str, float] = {}
-    for kind in MEASURED_KINDS:
-        known = [value for value in values.get(kind, []) if value is not None]
-        if known and len(known) == len(values[kind]):
-            sums[kind] = sum(known)
-    return sums
+
+def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
+    """The sums of a member over the roles of each kind. A kind is absent if its sum is not
+    known."""
+    sums = {kind: sum_over_kind(roles, member, kind) for kind in MEASURED_KINDS}
+    return {kind: total for kind, total in sums.items() if total is not None}
 
 
 def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float]:

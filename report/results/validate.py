@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -30,16 +30,13 @@ MAX_DOCUMENT_BYTES: int = CONSTANTS["max_document_bytes"]
 #: after parsing.
 MAX_VALUES = 4_000_000
 
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise FieldError("$", f"holds {name}, which is not a number in JSON")
-
-
 #: The most digits of a figure, because a double could not represent more of them.
 _MAX_DIGITS = 16
 _DIGITS_AS_0 = bytes.maketrans(b"123456789", b"000000000")
+
+#: A fraction of nothing but zeros. The contract's programs write none, so that few documents have
+#: one.
+_EMPTY_FRACTION = re.compile(rb"\.0+[^0-9]")
 
 
 def _may_hold_long_number(data: bytes) -> bool:
@@ -54,7 +51,7 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _finite(text: str) -> float:
+def _whole_as_integer(text: str) -> int | float:
     """A whole number such as `2.0` is an integer to JSON Schema, so it becomes one here."""
     value = float(text)
     if not math.isfinite(value):
@@ -62,35 +59,32 @@ def _finite(text: str) -> float:
     return int(value) if value.is_integer() and abs(value) < 10**_MAX_DIGITS else value
 
 
+#: A function would be called for each number with a fraction, so only the second one has it.
+_DECODER = msgspec.json.Decoder()
+_DECODER_OF_WHOLE_NUMBERS = msgspec.json.Decoder(float_hook=_whole_as_integer)
+
+
 def parse_json(data: bytes) -> object:
     """Parses a whole file of strict JSON in UTF-8.
 
     Raises FieldError for one that is truncated, too large, nested too deeply, or that holds NaN, an
-    infinity or half a character."""
+    infinity, a number that is too large, or half a character."""
     if len(data) > MAX_DOCUMENT_BYTES:
         raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
         raise FieldError("$", f"holds more than {MAX_VALUES:,} values")
+    decoder = _DECODER_OF_WHOLE_NUMBERS if _EMPTY_FRACTION.search(data) else _DECODER
     try:
-        document: object = json.loads(
-            data.decode("utf-8"),
-            parse_constant=_reject_constant,
-            parse_float=_finite,
-            # A function would be called for each number, so it is given only if one may be too
-            # long.
-            parse_int=_integer if _may_hold_long_number(data) else None,
-        )
-        if _SURROGATE_ESCAPE.search(data):
-            json.dumps(document, ensure_ascii=False).encode("utf-8")
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise FieldError("$", f"is not JSON: {error.msg} ({place})") from error
+        document: object = decoder.decode(data)
+        if _may_hold_long_number(data):
+            json.loads(data, parse_int=_integer)
     except RecursionError as error:
         raise FieldError("$", "is nested too deeply") from error
     except UnicodeError as error:
         raise FieldError("$", f"is not UTF-8: {one_line(error, 80)}") from error
-    except ValueError as error:
-        raise FieldError("$", f"is not JSON: {one_line(error)}") from error
+    except msgspec.MsgspecError as error:
+        problem = str(error).removeprefix("JSON is malformed: ")
+        raise FieldError("$", f"is not JSON: {one_line(problem)}") from error
     return document
 
 

@@ -163,6 +163,7 @@ def compare_samples(
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
     level: Level = ONE_LOOK,
+    with_outlook: bool = True,
 ) -> tuple[Comparison, ...]:
     """Compares samples that make up one family, e.g. the rows of a ranking with their reference.
 
@@ -178,7 +179,8 @@ def compare_samples(
 
     Samples hold only the figures of runs that count. A run with the worst rank has the figure 0, or
     infinity if lower values are better. `level` differs from 5 % if runs are looked at more than
-    once, see `sequential.py`. The comparisons have the order of the samples."""
+    once, see `sequential.py`. Without `with_outlook` it is not computed how many runs would decide,
+    and which difference these find. The comparisons have the order of the samples."""
     planned = max(len(samples), level.planned)
     methods = [_method(sample, planned, level) for sample in samples]
     measured = [
@@ -202,7 +204,10 @@ def compare_samples(
         p_same = p_equal_holm[index]
         if p_different is not None and p_same is not None:
             comparison = _decided(comparison, p_different, p_same, family, level)
-        comparisons.append(_with_outlook(comparison, samples[index], methods[index]))
+        comparison = _without_ratio_of_failed(comparison, samples[index], methods[index])
+        if with_outlook:
+            comparison = _with_outlook(comparison, samples[index], methods[index])
+        comparisons.append(comparison)
     return tuple(comparisons)
 
 
@@ -367,14 +372,22 @@ def _typical_run_failed(side: Sequence[float]) -> bool:
     return 2 * sum(not 0 < value < math.inf for value in side) >= len(side) > 0
 
 
-def _with_outlook(comparison: Comparison, sample: Sample, method: power.Method) -> Comparison:
+def _without_ratio_of_failed(
+    comparison: Comparison, sample: Sample, method: power.Method
+) -> Comparison:
+    """The comparison, which has no ratio if the typical run of a side has the worst rank."""
     failed = [_typical_run_failed(side) for side in _compared_sides(sample, method)]
-    if any(failed):
-        # Two worst ranks are equal, which is an order, but no ratio of figures.
-        return structs.replace(
-            comparison, ratio=None, interval=None if all(failed) else comparison.interval
-        )
+    if not any(failed):
+        return comparison
+    # Two worst ranks are equal, which is an order, but no ratio of figures.
+    return structs.replace(
+        comparison, ratio=None, interval=None if all(failed) else comparison.interval
+    )
 
+
+def _with_outlook(comparison: Comparison, sample: Sample, method: power.Method) -> Comparison:
+    """The comparison with the number of runs that would decide it, and the difference that these
+    runs find. Neither is known without a ratio."""
     deviation = power.sample_deviation(sample, method.paired)
     if comparison.ratio is None or deviation is None:
         return comparison

@@ -139,10 +139,10 @@ def decode_histogram(data: str, count: int) -> Histogram:
     numbers = _decode_numbers(plain[_HEADER.size :])
     # A negative number stands for that many empty buckets.
     steps = np.where(numbers < 0, -numbers, 1)
-    filled = np.flatnonzero(numbers > 0)
-    indices = np.cumsum(steps)[filled] - 1
-    histogram = Histogram(lowest, highest, figures, indices, numbers[filled])
-    if len(steps) and max(steps.max(), steps.sum()) > histogram.bucket_count:
+    ends = steps.cumsum()
+    (filled,) = (numbers > 0).nonzero()
+    histogram = Histogram(lowest, highest, figures, ends[filled] - 1, numbers[filled])
+    if len(steps) and max(steps.max(), ends[-1]) > histogram.bucket_count:
         raise ValueError(_NO_HISTOGRAM)
     if histogram.total != count:
         raise ValueError(f"holds {histogram.total} values, but count says {count}")
@@ -167,7 +167,7 @@ def _decode_numbers(encoded: bytes) -> Integers:
     """Decodes signed numbers in ZigZag LEB128, which has the least significant seven bits first,
     and the sign in the lowest bit."""
     pieces = np.frombuffer(encoded, dtype=np.uint8)
-    ends = np.flatnonzero(pieces < 0x80)
+    (ends,) = (pieces < 0x80).nonzero()
     if not len(pieces):
         return np.zeros(0, dtype=np.int64)
     if not len(ends) or ends[-1] != len(pieces) - 1:
@@ -179,7 +179,7 @@ def _decode_numbers(encoded: bytes) -> Integers:
 
     unsigned = (pieces[starts] & 0x7F).astype(np.int64)
     for place in range(1, longest):
-        longer = np.flatnonzero(starts + place <= ends)
+        (longer,) = (starts + place <= ends).nonzero()
         unsigned[longer] |= (pieces[starts[longer] + place] & 0x7F).astype(np.int64) << 7 * place
     signed: Integers = (unsigned >> 1) ^ -(unsigned & 1)
     return signed
