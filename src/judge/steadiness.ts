@@ -1,4 +1,4 @@
-import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
+import type { Load } from "../contract/configuration.js";
 import type { Slices } from "../contract/request-outcomes.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { TurnsRecord } from "../contract/turns.js";
@@ -205,13 +205,15 @@ const UNSTEADY = 0.1;
 export const areApart = ({ ratio, error }: NonNullable<TurnsRecord["halves"]>): boolean =>
   Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
+/** Fewer requests in a whole warm-up do not tell whether a target was steady. */
+const FEW_REQUESTS = 1000;
+
 /** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
 export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {
   const { steady, took_s, requests } = warmup;
   if (steady !== false) return [];
   const ended = `the warm-up ended at its longest, ${Number(took_s.toFixed(1))} s`;
-  const { min_requests } = AUTO_WARMUP;
-  return requests < min_requests
+  return requests < FEW_REQUESTS
     ? [`${ended}: its ${requests} requests are too few to tell whether the target was steady`]
     : [`${ended}, before the target was steady`];
 }

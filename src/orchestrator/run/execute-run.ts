@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
-import { AUTO_WARMUP } from "../../contract/configuration.js";
+import { longestWarmupS } from "../../contract/configuration.js";
 import type { Phase } from "../../contract/events.js";
 import { propertiesOfAction } from "../../contract/fault-actions.js";
 import type { Fault, FaultRecord } from "../../contract/fault-schemas.js";
@@ -166,8 +166,9 @@ async function openRun(
 /** Starts the load of a run that has its own generators. */
 async function startGenerators(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
-  const longestWarmupS = settings.warmupS === "auto" ? AUTO_WARMUP.max_s : settings.warmupS;
-  const generators = new Generators(await supervisor.start("generator"), longestWarmupS);
+  const { warmupS, configuration } = settings;
+  const warmup_s = longestWarmupS(warmupS, configuration.load.model);
+  const generators = new Generators(await supervisor.start("generator"), warmup_s);
   const roles = [...store.nodes, ...servers, ...generators.roles];
   const watch = new CounterWatch(roles, undefined, machines);
   const readings = new DrainedReadings(generators.parts, store, watch, () =>
