@@ -7,7 +7,7 @@ import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsRecord, TurnsSpec } from "../contract/turns.js";
-import { halvesOf } from "../judge/steadiness.js";
+import { halvesOf, levelChangesOf } from "../judge/steadiness.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
@@ -254,9 +254,11 @@ class GroupRound {
   outputs(warmup: GroupWarmup, window: GroupWindow): GroupOutput {
     const { measured, lengths } = window;
     // A generator of one target does not know the turns of the others.
-    const halves = this.#turns.given
+    const answers = this.#turns.given
       ? []
-      : halvesOf(measured.map((workers) => answersByTurn(workers, lengths)));
+      : measured.map((workers) => answersByTurn(workers, lengths));
+    const halves = halvesOf(answers);
+    const levelChanges = levelChangesOf(answers);
     return this.#members.map((member, index): GroupOutput[number] => {
       if (member.failure !== undefined) return { failed: member.failure };
 
@@ -264,7 +266,8 @@ class GroupRound {
       if (workers.every(({ turns }) => turns.turns === 0))
         return { failed: "it answered so late in the warm-up that it got no turn" };
 
-      const turns = turnsOf(workers, lengths, this.#members.length, halves[index]);
+      const changes = { halves: halves[index], level_change: levelChanges[index] };
+      const turns = turnsOf(workers, lengths, this.#members.length, changes);
       const warmupOfMember = warmup.targets[index] ?? { took_s: 0, measured: [] };
       return {
         ...this.#result(member, window, workers, warmup.began_ms, {
@@ -369,7 +372,7 @@ function turnsOf(
   workers: WorkersOfTarget,
   lengths: TurnLengths,
   group: number,
-  halves: TurnsRecord["halves"],
+  changes: Pick<TurnsRecord, "halves" | "level_change">,
 ): TurnsRecord {
   const figures = workers.map(({ turns }) => turns);
   return definedOnly({
@@ -378,7 +381,7 @@ function turnsOf(
     ...lengths,
     drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
     reopened: reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
-    halves,
+    ...changes,
   });
 }
 

@@ -198,11 +198,12 @@ async function startGenerators(run: ReadyRun): Promise<RunLoad> {
  */
 function withReconnections(
   faults: FaultRecord[],
-  reconnections: number | undefined,
+  store: StoreEvidence | undefined,
 ): FaultRecord[] | undefined {
   if (faults.length === 0) return undefined;
-  if (faults.length > 1 || reconnections === undefined) return faults;
-  return faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
+  const { connections_under_load } = store ?? {};
+  if (faults.length > 1 || connections_under_load === undefined) return faults;
+  return faults.map((fault) => ({ ...fault, store_reconnections: connections_under_load }));
 }
 
 async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
@@ -220,7 +221,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   const faults = await injection.finish();
 
   const notes: string[] = [];
-  const { reconnections, ...storeSide } = await readStoreSide(store, storeDecides, notes);
+  const storeSide = await readStoreSide(store, storeDecides, notes);
   if (store.relays.length > 0)
     notes.push("a relay stood between servers and store in the whole run");
   const withoutStore = sum(
@@ -249,7 +250,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
       machine_load: unlessEmpty(machine_load),
     }),
     admissions,
-    ...definedOnly({ faults: withReconnections(faults, reconnections) }),
+    ...definedOnly({ faults: withReconnections(faults, storeSide.store) }),
     ...storeSide,
     ...definedOnly({ store: ownEvidence(run, storeSide.store) }),
   };

@@ -1,7 +1,7 @@
 import type { Configuration } from "../../../contract/configuration.js";
 import type { GeneratorOutput, GroupOutput } from "../../../contract/generator-output.js";
 import type { TurnLengths, TurnsSpec } from "../../../contract/turns.js";
-import { halvesOf } from "../../../judge/steadiness.js";
+import { halvesOf, levelChangesOf } from "../../../judge/steadiness.js";
 import { type WarmupSlice, WarmupWatch } from "../../../judge/warmup-watch.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import { sum } from "../../../kit/numbers.js";
@@ -99,6 +99,7 @@ export class TurnsOfRound extends TurnGiver {
     if (!output.turns) return output;
     const answersByTurn = this.#measured.map((turns) => turns.map(({ answers }) => answers));
     const halves = halvesOf(answersByTurn)[generator];
+    const level_change = levelChangesOf(answersByTurn)[generator];
     return {
       ...output,
       warmup: { ...output.warmup, ...definedOnly({ steady: this.#steady[generator] }) },
@@ -106,7 +107,7 @@ export class TurnsOfRound extends TurnGiver {
         ...output.turns,
         ...this.#lengths,
         group: this.#measured.length,
-        ...definedOnly({ halves }),
+        ...definedOnly({ halves, level_change }),
       },
     };
   }
