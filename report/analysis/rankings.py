@@ -14,6 +14,7 @@ from itertools import combinations
 from msgspec import Struct, structs
 
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
+from report.analysis.level_changes import LevelChange, level_change
 from report.analysis.row_order import algorithm_order, decider_order
 from report.analysis.row_pairs import sample_between
 from report.analysis.summary import Summary, attributable
@@ -152,6 +153,9 @@ class Pair(Struct, frozen=True):
     base: Summary
     new: Summary
     comparison: Comparison
+    level_change: LevelChange | None = None
+    """None unless they are compared by throughput, and one of them changed its level inside a
+    window."""
 
     @property
     def better(self) -> Summary | None:
@@ -432,7 +436,8 @@ def _ranked_by(
             in_rounds=all(row.planned_rounds for row in rows),
             together=all(row.by_turns for row in rows),
         )
-        pairs = _pairs([(rows[base], rows[new]) for base, new in family.pairs], family.comparisons)
+        compared = [(rows[base], rows[new]) for base, new in family.pairs]
+        pairs = _pairs(compared, family.comparisons, throughput)
     else:
         pairs = _family(rows, figure, planned, reference)
 
@@ -500,16 +505,24 @@ def compare_pairs(
         ),
         with_outlook=with_outlook,
     )
-    return _pairs(known, comparisons)
+    return _pairs(known, comparisons, figure)
 
 
 def _pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]], comparisons: Sequence[Comparison]
+    row_pairs: Sequence[tuple[Summary, Summary]],
+    comparisons: Sequence[Comparison],
+    figure: Figure,
 ) -> tuple[Pair, ...]:
     return tuple(
-        Pair(base, new, attributable(comparison, base, new))
+        _pair(base, new, comparison, figure)
         for (base, new), comparison in zip(row_pairs, comparisons, strict=True)
     )
+
+
+def _pair(base: Summary, new: Summary, comparison: Comparison, figure: Figure) -> Pair:
+    change = level_change(comparison, base, new) if figure is throughput else None
+    standing = change.standing(comparison) if change else comparison
+    return Pair(base, new, attributable(standing, base, new), change)
 
 
 def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:

@@ -338,7 +338,7 @@ def campaign_properties(campaign: Campaign) -> Pairs:
         ("Started", manifest["started_at"]),
         *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
         ("Runs", f"{_runs(plan)} per configuration, {plan['order']}, seed {plan['seed']}"),
-        ("Warm-up", _warm_up(plan["warmup_s"], by_turns=plan["order"] == "turns")),
+        ("Warm-up", _warm_up(plan["warmup_s"])),
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),
         *_installed_versions(manifest),
@@ -359,9 +359,9 @@ def _installed_versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]
         )
 
 
-def _warm_up(warmup: float | str, by_turns: bool) -> str:
+def _warm_up(warmup: float | str) -> str:
     if warmup == "auto":
-        return f"until the load was steady, {1.5 if by_turns else 3} to 10 s, discarded"
+        return "until the load was steady, up to 10 s of each target, discarded"
     return f"{warmup:g} s, discarded"
 
 

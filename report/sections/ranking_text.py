@@ -61,6 +61,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         _few_runs_text(ranking),
         _few_samples_text(ranking),
         _cpu_differences(ranking),
+        _level_changes(ranking),
         limit_text(ranking),
         _failed_loads(ranking),
     ]
@@ -112,6 +113,16 @@ def although_suspect(rows: Iterable[Summary]) -> str:
         return ""
     verb = "is" if suspect == 1 else "are"
     return f", although {suspect} of {plural(counted, 'run')} {verb} suspect"
+
+
+def _level_changes(ranking: Ranking) -> str:
+    """Names the rows whose ratio to the base changes inside windows, with its range (rule M26)."""
+    texts = [
+        f"in the ratio of {name(pair.new)} {pair.level_change.text}"
+        for pair in _with_base(ranking)
+        if pair.level_change
+    ]
+    return joined(texts)
 
 
 def limit_text(ranking: Ranking) -> str:

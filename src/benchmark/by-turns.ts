@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import { AUTO_WARMUP } from "../contract/configuration.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
 import type { GroupOutput } from "../contract/generator-output.js";
 import { isClientLayer } from "../contract/layers.js";
@@ -8,7 +7,7 @@ import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsRecord, TurnsSpec } from "../contract/turns.js";
-import { halvesOf } from "../judge/steadiness.js";
+import { halvesOf, levelChangesOf } from "../judge/steadiness.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
@@ -30,9 +29,10 @@ import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { turnsOfASecond } from "./turn-window.js";
 import {
+  answersByTurn,
   meanLatencyMs,
-  slicesOfTurns,
-  type WarmupByTurns,
+  requestsOf,
+  type WarmupOfTarget,
   type WorkersOfTarget,
   warmUpByTurns,
 } from "./warmup-by-turns.js";
@@ -103,6 +103,17 @@ class Member {
       this.failure ??= messageOf(error);
     }
   }
+
+  /** Reads the counters between two cycles of the warm-up; undefined where nothing is read. */
+  async readInWarmup(drainMs: number): Promise<Usage[] | undefined> {
+    if (!this.consumers) return undefined;
+    try {
+      return await readDrained(this.consumers, drainMs);
+    } catch (error) {
+      this.failure ??= messageOf(error);
+      return undefined;
+    }
+  }
 }
 
 /** What a round has before its workers are connected. */
@@ -113,8 +124,9 @@ interface GroupSetup {
   members: readonly Member[];
 }
 
-interface GroupWarmup extends WarmupByTurns {
+interface GroupWarmup {
   began_ms: number;
+  targets: readonly WarmupOfTarget[];
   /** The lengths of the turns in the window. */
   lengths: TurnLengths;
 }
@@ -185,21 +197,28 @@ class GroupRound {
   async warmUp(): Promise<GroupWarmup> {
     this.#report({ event: "phase", phase: "warmup" });
     const began_ms = monotonicMs();
-    const warmup = await this.#loadOfWarmup();
-    const slowest_ms = Math.max(0, ...warmup.measured.map(meanLatencyMs));
+    const targets = await this.#loadOfWarmup();
+    const slowest_ms = Math.max(0, ...targets.map(({ measured }) => meanLatencyMs(measured)));
     const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms);
 
     await this.#readAllDrained("at_window_open");
     await this.#waits.at("drained");
-    return { ...warmup, began_ms, lengths };
+    return { began_ms, targets, lengths };
   }
 
-  async #loadOfWarmup(): Promise<WarmupByTurns> {
-    const { warmup_s } = this.#common;
-    if (!this.#turns.given)
-      return warmUpByTurns(this.#common, this.#turns, this.#pool, this.#members.length);
-    const took_s = warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : warmup_s;
-    return { took_s, steady: [], measured: await this.#turnsFromInput(took_s, false) };
+  async #loadOfWarmup(): Promise<WarmupOfTarget[]> {
+    const { warmup_s, timeout_s } = this.#common;
+    if (this.#turns.given) {
+      const targets = await this.#turnsFromInput(warmup_s === "auto" ? 0 : warmup_s, false);
+      return targets.map((measured) => ({ took_s: secondsOfTurns(measured), measured }));
+    }
+    return warmUpByTurns(this.#common, this.#turns, this.#pool, this.#members.length, (target) =>
+      this.#readInWarmup(target, 1000 * timeout_s),
+    );
+  }
+
+  async #readInWarmup(target: number, drainMs: number): Promise<Usage[] | undefined> {
+    return this.#members[target]?.readInWarmup(drainMs);
   }
 
   async measure(lengths: TurnLengths): Promise<GroupWindow> {
@@ -235,9 +254,11 @@ class GroupRound {
   outputs(warmup: GroupWarmup, window: GroupWindow): GroupOutput {
     const { measured, lengths } = window;
     // A generator of one target does not know the turns of the others.
-    const halves = this.#turns.given
+    const answers = this.#turns.given
       ? []
-      : halvesOf(measured.map((workers) => answersByTurn(workers, lengths)));
+      : measured.map((workers) => answersByTurn(workers, lengths));
+    const halves = halvesOf(answers);
+    const levelChanges = levelChangesOf(answers);
     return this.#members.map((member, index): GroupOutput[number] => {
       if (member.failure !== undefined) return { failed: member.failure };
 
@@ -245,12 +266,13 @@ class GroupRound {
       if (workers.every(({ turns }) => turns.turns === 0))
         return { failed: "it answered so late in the warm-up that it got no turn" };
 
-      const turns = turnsOf(workers, lengths, this.#members.length, halves[index]);
-      const warmupOfMember = warmupOf(warmup, index, workers);
+      const changes = { halves: halves[index], level_change: levelChanges[index] };
+      const turns = turnsOf(workers, lengths, this.#members.length, changes);
+      const warmupOfMember = warmup.targets[index] ?? { took_s: 0, measured: [] };
       return {
         ...this.#result(member, window, workers, warmup.began_ms, {
           turns,
-          warmup: warmupOfMember,
+          warmup: warmupOf(warmupOfMember, workers),
         }),
         request_counts: requestCounts(workers),
       };
@@ -328,27 +350,18 @@ function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
   throw new Error("by turns a run has a duration");
 }
 
-/** The answers of a target in each of its turns, over all workers. */
-function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[] {
-  const slicesByWorker = workers.map((worker) => slicesOfTurns(worker, lengths));
-  const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
-  return Array.from({ length: turns }, (_, turn) =>
-    sum(slicesByWorker.map((slices) => slices[turn]?.answers ?? 0)),
-  );
-}
+/** The seconds of the slices of a target, which all of its workers have at the same time. */
+const secondsOfTurns = (workers: WorkersOfTarget): number =>
+  rounded(Math.max(0, ...workers.map(({ turns }) => turns.counted_ms)) / 1000, 3);
 
-/** The warm-up of the target with this index. */
+/** @param workers what the workers of the target did in the window */
 function warmupOf(
-  { took_s, steady, measured }: WarmupByTurns,
-  index: number,
+  { took_s, steady, measured }: WarmupOfTarget,
   workers: WorkersOfTarget,
 ): MeasuredResult["warmup"] {
-  const requests = sum(
-    (measured[index] ?? []).map((worker) => worker.counts.sent + worker.lead_in_requests),
-  );
   const lead_in_ms = mean(workers.map(({ turns }) => turns.lead_in_ms));
   return withLeadIn(
-    definedOnly({ took_s, requests, steady: steady[index] }),
+    definedOnly({ took_s, requests: requestsOf(measured), steady }),
     rounded(lead_in_ms / 1000, 6),
     workers,
   );
@@ -359,7 +372,7 @@ function turnsOf(
   workers: WorkersOfTarget,
   lengths: TurnLengths,
   group: number,
-  halves: TurnsRecord["halves"],
+  changes: Pick<TurnsRecord, "halves" | "level_change">,
 ): TurnsRecord {
   const figures = workers.map(({ turns }) => turns);
   return definedOnly({
@@ -368,7 +381,7 @@ function turnsOf(
     ...lengths,
     drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
     reopened: reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
-    halves,
+    ...changes,
   });
 }
 

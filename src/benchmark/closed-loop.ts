@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "./load-loop.js";
 import { cheapMonotonicMs, laterMonotonicMs, sleepUntil } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
-import { sampleWarmup, sleepUnlessEnded, type WarmupSlice, type WarmupTotals } from "./warmup.js";
+import type { WarmupLoad } from "./warmup.js";
 
 /** Connections that were opened again. */
 export interface Reopened {
@@ -64,21 +64,16 @@ export class ClosedLoop implements LoadLoop {
     return this.#connections.connected();
   }
 
-  async warmUp(
-    atMostS: number,
-    onSlice: (slice: WarmupSlice) => void,
-    end: AbortSignal,
-  ): Promise<WarmupTotals> {
+  async warmUp(seconds: number): Promise<WarmupLoad> {
     const recorder = new ResponseRecorder(this.#codeText);
     const began_ms = cheapMonotonicMs();
-    const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
+    const sampler = setInterval(() => recorder.sample(cheapMonotonicMs()), SAMPLE_MS);
     this.#connections.openGate(recorder, Number.POSITIVE_INFINITY);
-    await sleepUnlessEnded(atMostS * 1000, end);
-    const took_s = (cheapMonotonicMs() - began_ms) / 1000;
+    await sleep(seconds * 1000);
     const requests = this.#connections.shutGate();
-    stopSampling();
+    clearInterval(sampler);
     await this.#connections.drained();
-    return { took_s, requests };
+    return { took_s: (cheapMonotonicMs() - began_ms) / 1000, requests, ...recorder.ended };
   }
 
   async measure(

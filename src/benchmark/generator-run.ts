@@ -8,11 +8,14 @@ import type { NetworkLink, Sample } from "../contract/generator-part.js";
 import type { PluginIdentity } from "../contract/plugins.js";
 import { type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
+import type { Usage } from "../contract/server-api.js";
+import { WarmupWatch } from "../judge/warmup-watch.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { usageError } from "../kit/errors.js";
 import { rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
+import { isReplayed } from "../traffic/prediction.js";
 import { loadDriver } from "./drivers/index.js";
 import type { Window } from "./load-loop.js";
 import { AnswerLog } from "./measurement/answer-timeline.js";
@@ -27,7 +30,12 @@ import { identifyServers, readDiagnoses } from "./measurement/server-readings.js
 import { idleCpuMs, sharesWakes } from "./open-loop/shared-wakes.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult, shareOutput } from "./results.js";
-import { type WarmupTotals, WarmupWatch } from "./warmup.js";
+import {
+  type BetweenSlices,
+  type WarmupLoad,
+  type WarmupTotals,
+  warmUpUntilSteady,
+} from "./warmup.js";
 import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
@@ -50,50 +58,92 @@ type SecondEvent = Extract<Progress, { event: "second" }>;
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
   warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
 
-/** How one of several generators ends its warm-up with the others. */
-interface JointWarmup {
-  /** Says once that the warm-up of this generator may end. */
-  steady(): void;
-  /** Whether the warm-up of all generators may end. */
-  mayEnd(): boolean;
+/** Reads the counters at a drained moment; undefined where another generator reads them. */
+type ReadConsumers = () => Promise<readonly Usage[] | undefined>;
+
+interface WarmupOfRun {
+  warmup: Omit<Warmup, "lead_in">;
+  /** When it began. It is absent without a warm-up. */
+  began_ms?: number;
+  /** Whether the sends of the window share wakes. */
+  shared_wakes: boolean;
 }
 
-/**
- * Makes the load of the warm-up, without its lead-in. @returns what it was, when it began, and
- * whether the sends of the window share wakes
- */
+/** Makes the load of the warm-up, without its lead-in. */
 async function warmUp(
-  { warmup_s, workers, load, share }: GeneratorRunSpec["generator"],
+  generator: GeneratorRunSpec["generator"],
   pool: WorkerPool,
-  joint: JointWarmup | undefined,
-): Promise<{ warmup: Omit<Warmup, "lead_in">; began_ms?: number; shared_wakes: boolean }> {
+  phases: Phases,
+  read: ReadConsumers,
+): Promise<WarmupOfRun> {
+  const { warmup_s } = generator;
   if (warmup_s === 0) return { warmup: { took_s: 0, requests: 0 }, shared_wakes: true };
 
-  const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
-  let warmupTotals: WarmupTotals;
-  let steady: boolean | undefined;
-  if (warmup_s === "auto") {
-    const watch = new WarmupWatch(workers, load.model, { generators: share?.of ?? 1 });
-    warmupTotals = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
-      if (!watch.isSteady && watch.add(worker, slice)) joint?.steady();
-      return joint ? joint.mayEnd() : watch.isSteady;
-    });
-    steady = watch.isSteady;
-  } else {
-    warmupTotals = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
-  }
+  const isUntilSteady = warmup_s === "auto" && !keepsItsSchedule(generator);
+  const isOpen = generator.load.model === "open";
+  const closed =
+    isUntilSteady && isOpen ? await warmUpClosed(generator, pool, phases, read) : undefined;
 
+  const idleBefore = idleCpuMs();
+  const own_ms = monotonicMs();
+  const warmup = isUntilSteady
+    ? await untilSteady(generator, (seconds) => pool.warmUp(seconds), phases, read)
+    : await pool.warmUp(exactSeconds(warmup_s));
   const idleAfter = idleCpuMs();
   const idle_ms =
     idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
 
   return {
-    warmup: definedOnly({ ...warmupTotals, steady }),
+    warmup: definedOnly({
+      took_s: rounded(warmup.took_s + (closed?.took_s ?? 0), 3),
+      requests: warmup.requests + (closed?.requests ?? 0),
+      closed,
+      steady: "steady" in warmup ? warmup.steady : undefined,
+    }),
     began_ms,
-    shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
+    shared_wakes: sharesWakes(idle_ms, monotonicMs() - own_ms),
   };
 }
+
+/**
+ * Whether the requests of a load keep their times, because a quota or a trace says which is sent
+ * when. So `auto` neither pauses their schedule nor sends other requests before it.
+ */
+const keepsItsSchedule = ({ traffic, load }: GeneratorRunSpec["generator"]): boolean =>
+  findProfile(traffic).binding !== undefined || isReplayed(load);
+
+/** The seconds of a warm-up whose length is known, without its lead-in. */
+const exactSeconds = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
+  warmup_s === "auto" ? AUTO_WARMUP.max_s : warmup_s - leadInS(warmup_s);
+
+/** The first part of the warm-up of an open loop, whose rate may need minutes to warm up a target. */
+async function warmUpClosed(
+  generator: GeneratorRunSpec["generator"],
+  pool: WorkerPool,
+  phases: Phases,
+  read: ReadConsumers,
+): Promise<NonNullable<Warmup["closed"]>> {
+  const watch = new WarmupWatch("closed", fewestRequests(generator));
+  const load = (seconds: number) => pool.warmUp(seconds, true);
+  return warmUpUntilSteady(load, watch, { read, mayEnd: phases.jointEnd() });
+}
+
+async function untilSteady(
+  generator: GeneratorRunSpec["generator"],
+  load: (seconds: number) => Promise<WarmupLoad>,
+  phases: Phases,
+  read: ReadConsumers,
+): Promise<WarmupTotals & { steady: boolean }> {
+  const { model } = generator.load;
+  // An open loop has sent them as a closed one.
+  const watch = new WarmupWatch(model, model === "open" ? 0 : fewestRequests(generator));
+  const warmup = await warmUpUntilSteady(load, watch, { read, mayEnd: phases.jointEnd() });
+  return { ...warmup, steady: watch.isSteady };
+}
+
+const fewestRequests = ({ share }: GeneratorRunSpec["generator"]): number =>
+  AUTO_WARMUP.min_requests / (share?.of ?? 1);
 
 /**
  * Tells the orchestrator at which moment a run is. Where the counters are read from outside, the
@@ -131,14 +181,18 @@ class Phases {
     if (this.#isShared) await this.#waits?.at(WAITING);
   }
 
-  /**
-   * How the generators warm up together. It is undefined for the only generator of a run.
-   */
-  get jointWarmup(): JointWarmup | undefined {
-    if (!this.#isShared) return undefined;
-    return {
-      steady: () => this.#report({ event: "phase", phase: STEADY }),
-      mayEnd: () => this.#waits?.areAllSteady ?? false,
+  /** How the generators of a run end a part of their warm-up together. */
+  jointEnd(): BetweenSlices["mayEnd"] {
+    const waits = this.#waits;
+    if (!this.#isShared || !waits) return async (isOver) => isOver;
+
+    const timesBefore = waits.timesSteady;
+    let isAnnounced = false;
+    return async (isOver) => {
+      if (isOver && !isAnnounced) this.#report({ event: "phase", phase: STEADY });
+      isAnnounced ||= isOver;
+      await this.allGenerators();
+      return waits.timesSteady > timesBefore;
     };
   }
 
@@ -219,10 +273,10 @@ class GeneratorRun {
     return generatorAsConsumer(this.#spec, plugins, () => this.#pool.read());
   }
 
-  async warmUp(): Promise<Awaited<ReturnType<typeof warmUp>>> {
+  async warmUp(read: ReadConsumers): Promise<WarmupOfRun> {
     const { generator } = this.#spec;
     if (generator.warmup_s !== 0) this.#report({ event: "phase", phase: "warmup" });
-    return warmUp(generator, this.#pool, this.phases.jointWarmup);
+    return warmUp(generator, this.#pool, this.phases, read);
   }
 
   /** Measures the window, after its lead-in. */
@@ -296,8 +350,11 @@ export async function runGenerator(
     const at_start = (await consumers?.read()) ?? [];
     await phases.allGenerators();
 
-    const { warmup, began_ms, shared_wakes } = await run.warmUp();
     const drainMs = generator.timeout_s * 1000;
+    const { warmup, began_ms, shared_wakes } = await run.warmUp(async () => {
+      await phases.allGenerators();
+      return consumers && readDrained(consumers, drainMs);
+    });
     await phases.allGenerators();
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
     // What the instruments saw so far is the warm-up's.

@@ -4,7 +4,7 @@ import type { LatencyHistograms } from "../contract/latency-figures.js";
 import type { Counts, Slices } from "../contract/request-outcomes.js";
 import type { TimelineSlices } from "../judge/merging/slices.js";
 import type { WorkerSample } from "./measurement/recorder.js";
-import type { WarmupSlice, WarmupTotals } from "./warmup.js";
+import type { WarmupLoad } from "./warmup.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
 export interface Window {
@@ -41,16 +41,10 @@ export interface LoadLoop {
    * Waits until every connection is established. @throws environmentError when some are not in time
    */
   connected(): Promise<void>;
-  /**
-   * Makes load that does not count.
-   * @param onSlice is called about every 100 ms with what was done since
-   * @param end ends it early
-   */
-  warmUp(
-    atMostS: number,
-    onSlice: (slice: WarmupSlice) => void,
-    end: AbortSignal,
-  ): Promise<WarmupTotals>;
+  /** Makes load that does not count, and follows its requests to their end. */
+  warmUp(seconds: number): Promise<WarmupLoad>;
+  /** The same as a closed loop on all connections of an open one. */
+  warmUpClosed?(seconds: number): Promise<WarmupLoad>;
   /**
    * Whether sends of an open loop that fall due together share a wake, from the next window
    * on.

@@ -20,7 +20,7 @@ export class ReadingWaits {
   #announced = 0;
   #read = 0;
   #hasEnded = false;
-  #areAllSteady = false;
+  #timesSteady = 0;
   readonly #turns: (TurnLengths | typeof LAST_TURN_LINE)[] = [];
   #check: () => void = () => {};
 
@@ -30,7 +30,7 @@ export class ReadingWaits {
     this.#lines = createInterface({ input });
     this.#lines.on("line", (line) => {
       if (line.trim() === READ_LINE) this.#read++;
-      if (line.trim() === ALL_STEADY_LINE) this.#areAllSteady = true;
+      if (line.trim() === ALL_STEADY_LINE) this.#timesSteady++;
       const turn = line.trim() === LAST_TURN_LINE ? LAST_TURN_LINE : turnOf(line);
       if (turn) this.#turns.push(turn);
       this.#check();
@@ -44,9 +44,9 @@ export class ReadingWaits {
     this.#lines.on("close", end);
   }
 
-  /** Whether the input said that the warm-up of all generators may end. */
-  get areAllSteady(): boolean {
-    return this.#areAllSteady;
+  /** How often the input said that a part of the warm-up of all generators may end. */
+  get timesSteady(): number {
+    return this.#timesSteady;
   }
 
   async at(phase: AnnouncedPhase): Promise<void> {

@@ -1,25 +1,24 @@
-import { AUTO_WARMUP } from "../contract/configuration.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
+import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsSpec } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
-import { sum } from "../kit/numbers.js";
+import { type WarmupSlice, WarmupWatch } from "../judge/warmup-watch.js";
+import { rounded, sum, totals } from "../kit/numbers.js";
 import { lengthsFor } from "../traffic/turn-order.js";
-import { type WarmupSlice, WarmupWatch } from "./warmup.js";
+import { cpuPerRequest } from "./warmup.js";
 import type { MeasuredByTurns } from "./workers/protocol.js";
 import type { WorkerPool } from "./workers/worker-pool.js";
-
-/** Turns of a target between two looks at whether its warm-up of `auto` is over. */
-const TURNS_OF_A_LOOK = 5;
 
 /** What the workers of one target did in its turns. */
 export type WorkersOfTarget = readonly (MeasuredByTurns & { connections: number })[];
 
-export interface WarmupByTurns {
+export interface WarmupOfTarget {
+  /** Seconds of its slices. */
   took_s: number;
-  /** Whether each target was steady at the end. The list is empty for a warm-up of fixed length. */
-  steady: readonly boolean[];
-  /** What the workers of each target did. */
-  measured: WorkersOfTarget[];
+  /** Whether it was steady at the end. It is absent for a warm-up of fixed length. */
+  steady?: boolean;
+  /** What its workers did. */
+  measured: WorkersOfTarget;
 }
 
 /**
@@ -33,62 +32,94 @@ export function meanLatencyMs(workers: WorkersOfTarget): number {
   return answers > 0 ? latency_us / answers / 1000 : 0;
 }
 
-/**
- * Each turn of a worker as a slice of a warm-up.
- * @param before_ms from the begin of the warm-up to the first turn
- */
-export function slicesOfTurns(
-  { slices }: WorkersOfTarget[number],
-  { slice_ms }: TurnLengths,
-  before_ms = 0,
-): WarmupSlice[] {
+/** The answers of a target in each of its turns, over all workers. */
+export function answersByTurn(workers: WorkersOfTarget, { slice_ms }: TurnLengths): number[] {
   const binsPerTurn = slice_ms / SLICE_MS;
-  const total = (values: readonly number[], turn: number) =>
-    sum(values.slice(turn * binsPerTurn, (turn + 1) * binsPerTurn));
-
-  const turns = Math.floor(slices.allowed.length / binsPerTurn);
-  return Array.from({ length: turns }, (_, turn) => ({
-    ends_ms: before_ms + (turn + 1) * slice_ms,
-    width_ms: slice_ms,
-    answers: total(slices.allowed, turn) + total(slices.limited, turn),
-    latency_sum_us: total(slices.latency_sum_us, turn),
-    failed: total(slices.failed, turn),
-  }));
+  const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
+  return Array.from({ length: turns }, (_, turn) => {
+    const ofTurn = (values: readonly number[]) =>
+      sum(values.slice(turn * binsPerTurn, (turn + 1) * binsPerTurn));
+    return sum(workers.map(({ slices }) => ofTurn(slices.allowed) + ofTurn(slices.limited)));
+  });
 }
 
-/** A warm-up of `auto` goes on until all targets that answer are steady (M26). */
+/** The turns of a target as a slice of its warm-up. */
+function sliceOf(workers: WorkersOfTarget, cpu_us_per_request: number | undefined): WarmupSlice {
+  const ended = workers.map(({ turns }) => turns.ended);
+  const took_ms = workers.map(({ turns }) => turns.counted_ms + turns.drained_ms);
+  return {
+    took_s: Math.max(...took_ms) / 1000,
+    requests: requestsOf(workers),
+    ...totals(["answers", "latency_sum_us"], ended),
+    cpu_us_per_request,
+  };
+}
+
+/** The requests of a target in its slices and lead-ins. */
+export const requestsOf = (workers: WorkersOfTarget): number =>
+  sum(workers.map((worker) => worker.counts.sent + worker.lead_in_requests));
+
+/**
+ * Warms up all targets of a group by turns. With `auto` each cycle is a slice of the targets whose
+ * warm-up is not over, and CPU time is read between cycles, when no target has a turn (M26).
+ * @param read reads the consumers of a target; undefined where there are none to read
+ */
 export async function warmUpByTurns(
-  { warmup_s, workers }: GeneratorRunSpec["generator"],
+  { warmup_s }: GeneratorRunSpec["generator"],
   { lengths = lengthsFor(0), seed }: TurnsSpec,
   pool: WorkerPool,
   targets: number,
-): Promise<WarmupByTurns> {
+  read: (target: number) => Promise<readonly Usage[] | undefined>,
+): Promise<WarmupOfTarget[]> {
   if (warmup_s !== "auto") {
     const measured = await pool.turns({ lengths, seconds: warmup_s, seed, counts: false });
-    return { took_s: warmup_s, steady: [], measured };
+    return measured.map((workers) => ({ took_s: warmup_s, measured: workers }));
   }
 
-  const { min_by_turns_s: min_s, max_s } = AUTO_WARMUP;
-  const watches = Array.from(
-    { length: targets },
-    () => new WarmupWatch(workers, "closed", { min_s }),
+  const warmups = await Promise.all(
+    Array.from({ length: targets }, async (_, target) => new TargetWarmup(await read(target))),
   );
-  const measuredSoFar: WorkersOfTarget[] = watches.map(() => []);
-  const turn_s = lengths.slice_ms / 1000;
-  let took_s = 0;
-  for (let look = 0; took_s < max_s; look++) {
-    const seconds = look === 0 ? Math.max(min_s, turn_s) : TURNS_OF_A_LOOK * turn_s;
-    const measured = await pool.turns({ lengths, seconds, seed: seed + look, counts: false });
+  const seconds = lengths.slice_ms / 1000;
+  for (let cycle = 0; ; cycle++) {
+    const runs = [...warmups.keys()].filter((target) => !warmups[target]?.isOver);
+    if (runs.length === 0) break;
 
-    const isOver = watches.map((watch, target) => {
-      const workersOfTarget = measured[target] ?? [];
-      measuredSoFar[target] = [...(measuredSoFar[target] ?? []), ...workersOfTarget];
-      for (const [worker, turns] of workersOfTarget.entries())
-        for (const slice of slicesOfTurns(turns, lengths, 1000 * took_s)) watch.add(worker, slice);
-      return watch.isSteady || meanLatencyMs(workersOfTarget) === 0;
-    });
-    took_s += seconds;
-    if (isOver.every(Boolean)) break;
+    const plan = { lengths, seconds, seed: seed + cycle, counts: false, runs };
+    const measured = await pool.turns(plan);
+    const readings = await Promise.all(runs.map(read));
+    for (const [index, target] of runs.entries())
+      warmups[target]?.add(measured[target] ?? [], readings[index]);
   }
-  return { took_s, steady: watches.map(({ isSteady }) => isSteady), measured: measuredSoFar };
+  return warmups.map((warmup) => warmup.result);
+}
+
+/** The warm-up of one target by `auto`, cycle by cycle. */
+class TargetWarmup {
+  readonly #watch = new WarmupWatch("closed");
+  readonly #measured: WorkersOfTarget[number][] = [];
+  #reading: readonly Usage[] | undefined;
+  #took_s = 0;
+
+  constructor(reading: readonly Usage[] | undefined) {
+    this.#reading = reading;
+  }
+
+  get isOver(): boolean {
+    return this.#watch.isOver;
+  }
+
+  add(workers: WorkersOfTarget, reading: readonly Usage[] | undefined): void {
+    this.#measured.push(...workers);
+    this.#took_s += Math.max(...workers.map(({ turns }) => turns.counted_ms)) / 1000;
+    this.#watch.add(sliceOf(workers, cpuPerRequest(this.#reading, reading)));
+    this.#reading = reading;
+  }
+
+  get result(): WarmupOfTarget {
+    return {
+      took_s: rounded(this.#took_s, 3),
+      steady: this.#watch.isSteady,
+      measured: this.#measured,
+    };
+  }
 }

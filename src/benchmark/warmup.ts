@@ -1,122 +1,61 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { AUTO_WARMUP } from "../contract/configuration.js";
-import { hasTrend } from "../judge/steadiness.js";
-import { sum } from "../kit/numbers.js";
-import { cheapMonotonicMs } from "./measurement/clock.js";
-import type { WorkerSample } from "./measurement/recorder.js";
+import type { Usage } from "../contract/server-api.js";
+import type { WarmupSlice, WarmupWatch } from "../judge/warmup-watch.js";
+import { rounded, sum } from "../kit/numbers.js";
+import { monotonicMs } from "./measurement/clock.js";
+import { cpuUs } from "./measurement/server-readings.js";
 
-/** How often each worker reports what its warm-up did. */
-const WARMUP_SLICE_MS = 100;
+/** What was sent in a part of a warm-up, until its last request had ended. */
+export type WarmupLoad = Omit<WarmupSlice, "cpu_us_per_request">;
 
-/** Fewer values cannot show a trend, however clear it is. */
-const FEWEST_LATENCIES = 5;
-
-export interface WarmupSlice {
-  /** Time since the worker began, at the end of the slice. */
-  ends_ms: number;
-  width_ms: number;
-  answers: number;
-  latency_sum_us: number;
-  /** Answers without service, and requests that ended without an answer. */
-  failed: number;
+export interface WarmupTotals {
+  /** Seconds from the first request until the last one had ended. */
+  took_s: number;
+  requests: number;
 }
 
-export type WarmupTotals = { took_s: number; requests: number };
+type CountedCpu = Pick<Usage, "cpu_user_us" | "cpu_system_us" | "requests">;
 
 /**
- * Decides when a warm-up of `auto` may end (M26): not before its shortest time and its fewest
- * requests, and when the last slices have no trend. Requests count when they end: at least as many
- * were sent.
- *
- * In a closed loop neither mean latency nor answers may have a trend. Where its connections march
- * in step, a slice holds one burst or two, and their number hides a slow ramp. Where the limiter
- * decides in a microsecond, latencies, which are whole microseconds, hide it.
+ * The CPU time per request between two readings of all consumers, NaN without a request. It is
+ * undefined where one of the readings is missing.
  */
-export class WarmupWatch {
-  readonly #model: "closed" | "open";
-  /** Slices of each worker that another one has not reported yet. */
-  readonly #pending: WarmupSlice[][];
-  /** Answers a millisecond in each of the last slices, because timers make slices unequal. */
-  readonly #rates: number[] = [];
-  /** Mean latency in each of the last slices. It is NaN without answers. */
-  readonly #latencies: number[] = [];
-  readonly #fewestRequests: number;
-  readonly #min_s: number;
-  #requests = 0;
-  #isSteady = false;
-
-  /** @param generators which make the load together; this is the watch of one of them */
-  constructor(
-    workers: number,
-    model: "closed" | "open",
-    { generators = 1, min_s = AUTO_WARMUP.min_s }: { generators?: number; min_s?: number } = {},
-  ) {
-    this.#model = model;
-    this.#min_s = min_s;
-    this.#fewestRequests = AUTO_WARMUP.min_requests / generators;
-    this.#pending = Array.from({ length: workers }, () => []);
-  }
-
-  get isSteady(): boolean {
-    return this.#isSteady;
-  }
-
-  add(worker: number, slice: WarmupSlice): boolean {
-    this.#pending[worker]?.push(slice);
-    if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;
-
-    const interval = this.#pending.flatMap((slices) => slices.shift() ?? []);
-    this.#requests += sum(interval.map(({ answers, failed }) => answers + failed));
-    this.#rates.push(sum(interval.map(({ answers, width_ms }) => answers / width_ms)));
-    const latency_us = sum(interval.map(({ latency_sum_us }) => latency_sum_us));
-    this.#latencies.push(latency_us / sum(interval.map(({ answers }) => answers)));
-    if (this.#rates.length > AUTO_WARMUP.slices) {
-      this.#rates.shift();
-      this.#latencies.shift();
-    }
-    this.#isSteady =
-      Math.min(...interval.map(({ ends_ms }) => ends_ms)) >= this.#min_s * 1000 &&
-      this.#requests >= this.#fewestRequests &&
-      this.#rates.length === AUTO_WARMUP.slices &&
-      !this.#mayHaveTrend();
-
-    return this.#isSteady;
-  }
-
-  /** Whether the last slices have a trend, or too few answers to tell. */
-  #mayHaveTrend(): boolean {
-    const isClosed = this.#model === "closed";
-    const latencies = this.#latencies.filter((latency) => !Number.isNaN(latency));
-    if (latencies.length < (isClosed ? FEWEST_LATENCIES : AUTO_WARMUP.slices)) return true;
-    return hasTrend(latencies) || (isClosed && hasTrend(this.#rates));
-  }
+export function cpuPerRequest(
+  before: readonly CountedCpu[] | undefined,
+  after: readonly CountedCpu[] | undefined,
+): number | undefined {
+  if (!before?.length || !after?.length) return undefined;
+  const used_us = sum(after.map(cpuUs)) - sum(before.map(cpuUs));
+  const requests = (usages: readonly CountedCpu[]) => sum(usages.map((usage) => usage.requests));
+  return used_us / (requests(after) - requests(before));
 }
 
-/**
- * Reports slices of a warm-up, so that V8 compiles the code before the window.
- * @returns a function that stops it
- */
-export function sampleWarmup(
-  recorder: { sample(at_ms: number): WorkerSample },
-  began_ms: number,
-  onSlice: (slice: WarmupSlice) => void,
-): () => void {
-  let last_ms = began_ms;
-  const sampler = setInterval(() => {
-    const now_ms = cheapMonotonicMs();
-    const { allowed, limited, failed, latencies_us } = recorder.sample(now_ms);
-    onSlice({
-      ends_ms: now_ms - began_ms,
-      width_ms: now_ms - last_ms,
-      answers: allowed + limited,
-      latency_sum_us: latencies_us.reduce((total, latency_us) => total + latency_us, 0),
-      failed,
-    });
-    last_ms = now_ms;
-  }, WARMUP_SLICE_MS);
-  return () => clearInterval(sampler);
+/** What takes place between two slices of a warm-up of `auto`, when nothing is in flight. */
+export interface BetweenSlices {
+  /** Reads the consumers. The reading is undefined where there are none to read. */
+  read(): Promise<readonly Usage[] | undefined>;
+  /** Whether the warm-up of all generators of the run may end; `isOver` says it of this one. */
+  mayEnd(isOver: boolean): Promise<boolean>;
 }
 
-export async function sleepUnlessEnded(ms: number, end: AbortSignal | undefined): Promise<void> {
-  await sleep(ms, undefined, end ? { signal: end } : {}).catch(() => undefined);
+/** Makes load in slices, until the watch says that the warm-up is over (M26). */
+export async function warmUpUntilSteady(
+  load: (seconds: number) => Promise<WarmupLoad>,
+  watch: WarmupWatch,
+  { read, mayEnd }: BetweenSlices,
+): Promise<WarmupTotals> {
+  let before = await read();
+  const began_ms = monotonicMs();
+  let ended_ms = began_ms;
+  let requests = 0;
+  do {
+    const slice = await load(AUTO_WARMUP.slice_s);
+    ended_ms = monotonicMs();
+    requests += slice.requests;
+
+    const after = await read();
+    watch.add({ ...slice, cpu_us_per_request: cpuPerRequest(before, after) });
+    before = after;
+  } while (!(await mayEnd(watch.isOver)));
+  return { took_s: rounded((ended_ms - began_ms) / 1000, 3), requests };
 }

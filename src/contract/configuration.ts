@@ -93,10 +93,7 @@ export const extentSchema = z.union([
 ]);
 export type Extent = z.infer<typeof extentSchema>;
 
-/**
- * Seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and 1000 requests were
- * sent.
- */
+/** Seconds, or `auto` (M26), whose figures are in `AUTO_WARMUP`. */
 export const warmupSchema = z.union([z.number().min(0), z.literal("auto")]);
 export type Warmup = z.infer<typeof warmupSchema>;
 /**
@@ -106,21 +103,38 @@ export type Warmup = z.infer<typeof warmupSchema>;
  * after that equal to it.
  */
 export const LEAD_IN_S = 2;
+/**
+ * A warm-up of `auto` is made of slices, and no request is in flight between two of them. It ends
+ * when the last `slices` of them have no trend and at least `min_requests` were sent, or when the
+ * target has had the load for `max_s`. By turns each turn of a target is a slice.
+ */
 export const AUTO_WARMUP = {
-  min_s: 3,
-  /** When targets take turns, the slices of a target count as its seconds. */
-  min_by_turns_s: 1.5,
+  /** The seconds of a slice of a target that does not share its generator by turns. */
+  slice_s: 0.3,
   max_s: 10,
-  min_requests: 1000,
+  min_requests: 20_000,
   slices: 10,
 } as const;
 
-/** Describes the warm-up, e.g. `10 s of warm-up` or `3 to 10 s of warm-up (until steady)`. */
-export function warmupText(warmup: Warmup, order: string): string {
-  const { min_s, min_by_turns_s, max_s } = AUTO_WARMUP;
-  return warmup === "auto"
-    ? `${order === "turns" ? min_by_turns_s : min_s} to ${max_s} s of warm-up (until steady)`
-    : `${warmup} s of warm-up`;
+/** The longest warm-up of a target in seconds, without its lead-in. */
+export function longestWarmupS(warmup: Warmup, model: Load["model"]): number {
+  if (warmup !== "auto") return warmup;
+  // An open loop is warmed up by a closed one first.
+  return model === "open" ? 2 * AUTO_WARMUP.max_s : AUTO_WARMUP.max_s;
+}
+
+/** Describes the warm-up, e.g. `10 s of warm-up` or `up to 10 s of warm-up (until steady)`. */
+export function warmupText({
+  warmup_s,
+  configurations,
+}: {
+  warmup_s: Warmup;
+  configurations: readonly { configuration: { load: Load } }[];
+}): string {
+  if (warmup_s !== "auto") return `${warmup_s} s of warm-up`;
+  const models = configurations.map(({ configuration }) => configuration.load.model);
+  const longest_s = Math.max(...models.map((model) => longestWarmupS(warmup_s, model)));
+  return `up to ${longest_s} s of warm-up (until steady)`;
 }
 
 /** How much of the machine a role may use. An absent member means that there is no limit. */

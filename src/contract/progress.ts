@@ -45,7 +45,8 @@ export const BETWEEN_TURNS = "between turns";
  */
 export type AnnouncedPhase = ReadingPhase | typeof WAITING | typeof BETWEEN_TURNS;
 /**
- * The warm-up of one of several generators may end. It goes on until the warm-up of all may end.
+ * The warm-up of one of several generators, or the part of it as a closed loop, may end. It goes on
+ * until that of all may end.
  */
 export const STEADY = "steady";
 
@@ -83,6 +84,10 @@ export const progressSchema = z.discriminatedUnion("event", [
     followed: z.int().min(0),
     /** The summed latency of the answers and the followed requests. */
     latency_sum_us: z.number().min(0),
+    took_ms: z.number().min(0),
+    /** Requests in its lead-in and slice, and the generator's CPU time for them. */
+    requests: z.int().min(0),
+    cpu_us: z.number().min(0),
   }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

@@ -148,9 +148,11 @@ const warmupRecordSchema = z.strictObject({
    * window without a pause.
    */
   lead_in: z.strictObject({ took_s: z.number().min(0), requests: countSchema }),
+  /** The first part of the warm-up of an open loop, in which it sent as a closed one. */
+  closed: z.strictObject({ took_s: z.number().min(0), requests: countSchema }).optional(),
   /**
-   * Whether the last second of a warm-up of `auto` had no trend. If it had, the warm-up ended at
-   * its longest.
+   * Whether the last slices of a warm-up of `auto` had no trend. If they had, or if they did not
+   * tell, the warm-up ended at its longest.
    */
   steady: z.boolean().optional(),
 });

@@ -71,6 +71,11 @@ export const storeEvidenceSchema = z.strictObject({
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
   ),
   settings: z.record(z.string(), z.string()),
+  /**
+   * Connections that the nodes received between the readings, without those of the probe. It is
+   * absent where a node does not count them, and where others may connect.
+   */
+  connections_under_load: count.optional(),
   /** The threads of a node that execute commands. It defaults to 1. */
   command_threads: z.int().min(1).optional(),
   modules: z.array(moduleIdentitySchema).optional(),

@@ -60,5 +60,17 @@ export const turnsRecordSchema = z.strictObject({
    * with fewer than eight cycles.
    */
   halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
+  /**
+   * The clearest change of the target's level inside the window, relative to the other targets in
+   * the same cycles: the rate after it divided by that before, with the standard error of the
+   * logarithm. It is absent without one.
+   */
+  level_change: z
+    .strictObject({
+      cycles_before: z.int().min(1),
+      ratio: z.number().positive(),
+      error: z.number().min(0),
+    })
+    .optional(),
 });
 export type TurnsRecord = z.infer<typeof turnsRecordSchema>;

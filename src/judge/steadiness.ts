@@ -1,4 +1,4 @@
-import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
+import type { Load } from "../contract/configuration.js";
 import type { Slices } from "../contract/request-outcomes.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { TurnsRecord } from "../contract/turns.js";
@@ -144,19 +144,23 @@ function relativeTo(others: readonly (readonly number[])[], logs: readonly numbe
   return logs.map((log, cycle) => log - mean(others.map((othersLogs) => othersLogs[cycle] ?? 0)));
 }
 
-const halvesAt = (values: readonly number[]): [number[], number[]] => {
-  const middle = Math.floor(values.length / 2);
-  return [values.slice(0, middle), values.slice(middle)];
-};
+const partsAt = (values: readonly number[], split: number): [number[], number[]] => [
+  values.slice(0, split),
+  values.slice(split),
+];
 
-const scatterOf = (values: readonly number[]): Scatter => ({
-  squares: sum(halvesAt(values).flatMap((half) => half.map((value) => (value - mean(half)) ** 2))),
+const middleOf = (values: readonly number[]): number => Math.floor(values.length / 2);
+
+const scatterAt = (values: readonly number[], split: number): Scatter => ({
+  squares: sum(
+    partsAt(values, split).flatMap((part) => part.map((value) => (value - mean(part)) ** 2)),
+  ),
   degrees: values.length - 2,
 });
 
 /**
  * The variance of a cycle of a target: that of its cycles or, where it is smaller, that of
- * the noisiest of the others. What changes within a half must not hide in the error that it makes
+ * the noisiest of the others. What changes within a part must not hide in the error that it makes
  * itself. Undefined where cycles and targets are too few.
  */
 function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | undefined {
@@ -171,32 +175,95 @@ function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | u
   return variances.length > 0 ? Math.min(...variances.map(({ variance }) => variance)) : undefined;
 }
 
+/** The logarithms of a target relative to the others, and those of each other one. */
+interface RelativeLogs {
+  own: readonly number[];
+  others: readonly (readonly number[])[];
+}
+
 /**
- * Returns, for targets that take turns, a target's rate in the second half of the cycles divided by
- * that in the first, relative to the geometric mean of the others. What the host does to all
- * targets cancels (M26).
+ * The rates of targets that take turns, in each cycle. What the host does to all of them cancels
+ * (M26).
  */
-export function halvesOf(
-  answers: readonly (readonly number[])[],
-): (TurnsRecord["halves"] | undefined)[] {
+function relativeLogs(answers: readonly (readonly number[])[]): RelativeLogs[] {
   const logs = answers.map((counts) => counts.map((count) => Math.log(Math.max(0.5, count))));
   return logs.map((logsOfTarget, index) => {
     const others = logs.filter(
       (candidate, place) => place !== index && candidate.length === logsOfTarget.length,
     );
-    const relative = relativeTo(others, logsOfTarget);
-    const amongOthers = others.map((logsOfOther) => {
-      const remaining = others.filter((candidate) => candidate !== logsOfOther);
-      return scatterOf(relativeTo(remaining, logsOfOther));
-    });
-    const variance = cycleVariance(scatterOf(relative), amongOthers);
-    if (variance === undefined) return undefined;
-
-    const [first, second] = halvesAt(relative);
-    const error = Math.sqrt(variance * (1 / first.length + 1 / second.length));
-    return { ratio: rounded(Math.exp(mean(second) - mean(first)), 6), error: rounded(error, 6) };
+    return {
+      own: relativeTo(others, logsOfTarget),
+      others: others.map((logsOfOther) =>
+        relativeTo(
+          others.filter((candidate) => candidate !== logsOfOther),
+          logsOfOther,
+        ),
+      ),
+    };
   });
 }
+
+/**
+ * The rate after a cycle divided by that until it, with the standard error of the logarithm.
+ * Undefined where cycles and targets are too few to know the error.
+ */
+function changeAt({ own, others }: RelativeLogs, split: number): TurnsRecord["halves"] {
+  const variance = cycleVariance(
+    scatterAt(own, split),
+    others.map((logsOfOther) => scatterAt(logsOfOther, split)),
+  );
+  if (variance === undefined) return undefined;
+
+  const [before, after] = partsAt(own, split);
+  const error = Math.sqrt(variance * (1 / before.length + 1 / after.length));
+  return { ratio: rounded(Math.exp(mean(after) - mean(before)), 6), error: rounded(error, 6) };
+}
+
+/**
+ * Returns, for targets that take turns, a target's rate in the second half of the cycles divided by
+ * that in the first, relative to the geometric mean of the others.
+ */
+export const halvesOf = (
+  answers: readonly (readonly number[])[],
+): (TurnsRecord["halves"] | undefined)[] =>
+  relativeLogs(answers).map((logs) => changeAt(logs, middleOf(logs.own)));
+
+/** A part of a window has at least so many cycles. */
+const FEWEST_CYCLES = 3;
+/** A smaller change is none of the level. */
+const MIN_LEVEL_CHANGE = 0.2;
+/** Of several splits the clearest counts, so that chance needs more standard errors than of one. */
+const LEVEL_CHANGE_ERRORS = 4;
+
+/**
+ * Returns, for targets that take turns, the clearest change of a target's level inside the window,
+ * relative to the geometric mean of the others, and undefined without one (M26).
+ */
+export const levelChangesOf = (
+  answers: readonly (readonly number[])[],
+): (TurnsRecord["level_change"] | undefined)[] => relativeLogs(answers).map(levelChangeIn);
+
+function levelChangeIn(logs: RelativeLogs): TurnsRecord["level_change"] {
+  const splits = Math.max(0, logs.own.length - 2 * FEWEST_CYCLES + 1);
+  const changes = Array.from({ length: splits }, (_, index) => {
+    const cycles_before = FEWEST_CYCLES + index;
+    const change = changeAt(logs, cycles_before);
+    return change ? [{ cycles_before, ...change }] : [];
+  }).flat();
+
+  const [clearest] = changes
+    .filter(isLevelChange)
+    .toSorted((left, right) => inErrors(right) - inErrors(left));
+  return clearest;
+}
+
+type Change = NonNullable<TurnsRecord["halves"]>;
+
+const inErrors = ({ ratio, error }: Change): number => Math.abs(Math.log(ratio)) / error;
+
+const isLevelChange = (change: Change): boolean =>
+  Math.max(change.ratio, 1 / change.ratio) - 1 >= MIN_LEVEL_CHANGE &&
+  inErrors(change) >= LEVEL_CHANGE_ERRORS;
 
 /** A larger change between halves makes a window unsteady, if it exceeds the error, too. */
 const UNSTEADY = 0.1;
@@ -205,13 +272,15 @@ const UNSTEADY = 0.1;
 export const areApart = ({ ratio, error }: NonNullable<TurnsRecord["halves"]>): boolean =>
   Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
+/** Fewer requests in a whole warm-up do not tell whether a target was steady. */
+const FEW_REQUESTS = 1000;
+
 /** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
 export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {
   const { steady, took_s, requests } = warmup;
   if (steady !== false) return [];
   const ended = `the warm-up ended at its longest, ${Number(took_s.toFixed(1))} s`;
-  const { min_requests } = AUTO_WARMUP;
-  return requests < min_requests
+  return requests < FEW_REQUESTS
     ? [`${ended}: its ${requests} requests are too few to tell whether the target was steady`]
     : [`${ended}, before the target was steady`];
 }

@@ -14,7 +14,7 @@ import {
   restartedAt,
 } from "./prediction.js";
 
-type Warmup = Pick<MeasuredResult["warmup"], "took_s" | "requests" | "lead_in">;
+type Warmup = Pick<MeasuredResult["warmup"], "took_s" | "requests" | "lead_in" | "closed">;
 
 /** The share of limited answers may be off by this much (M10). */
 const TOLERANCE = 0.01;
@@ -41,26 +41,42 @@ interface MeasuredWindow {
 }
 
 /**
+ * Returns the load before the window, in phases.
+ * @param opens_s seconds from the first request to the opening of the window
+ */
+export function warmupPhases(
+  { took_s, requests, lead_in, closed = { took_s: 0, requests: 0 } }: Warmup,
+  opens_s: number,
+): LoadPhase[] {
+  return [
+    { begins_s: 0, length_s: closed.took_s, requests: closed.requests },
+    {
+      begins_s: closed.took_s,
+      length_s: took_s - lead_in.took_s - closed.took_s,
+      requests: requests - lead_in.requests - closed.requests,
+    },
+    { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
+  ];
+}
+
+/**
  * Returns the load as it was, in phases, because the rate of a warm-up is not that of the window,
  * and the counters were read between them.
  */
 function loadOf(
-  { took_s, requests, lead_in }: Warmup,
+  warmup: Warmup,
   { opens_s, slices }: MeasuredWindow,
   load: Load | undefined,
 ): LoadPhase[] {
   const width_s = slices.width_ms / 1000;
-  const warmupPhases = [
-    { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
-    { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
-  ];
   const windowPhases = slices.allowed.map((allowed, index) => ({
     begins_s: opens_s + index * width_s,
     length_s: width_s,
     requests: allowed + (slices.limited[index] ?? 0) + (slices.failed[index] ?? 0),
   }));
-  const phases = [...warmupPhases, ...windowPhases].filter((phase) => phase.requests > 0);
-  return isReplayed(load) ? restartedAt(opens_s - lead_in.took_s, phases) : phases;
+  const phases = [...warmupPhases(warmup, opens_s), ...windowPhases];
+  const sent = phases.filter((phase) => phase.requests > 0);
+  return isReplayed(load) ? restartedAt(opens_s - warmup.lead_in.took_s, sent) : sent;
 }
 
 /**

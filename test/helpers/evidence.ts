@@ -77,7 +77,7 @@ const counts: Counts = {
   by_code: { "200": ALLOWED, "429": LIMITED },
 };
 
-const usage = (change: Partial<Usage>): Usage => ({
+export const usage = (change: Partial<Usage>): Usage => ({
   run_nonce: "nonce-1",
   uptime_s: 1,
   cpu_user_us: 1_000_000,

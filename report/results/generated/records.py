@@ -275,6 +275,7 @@ class Warmup(Record):
     took_s: Amount
     requests: Count
     lead_in: LeadIn
+    closed: Maybe[LeadIn] = None
     steady: Maybe[bool] = None
 
 
@@ -531,6 +532,7 @@ class Store(Record):
     nodes: list[StoreNode]
     settings: dict[str, str]
     external: bool
+    connections_under_load: Maybe[Count] = None
     command_threads: Maybe[CountFrom1] = None
     modules: Maybe[list[Module]] = None
 
@@ -777,6 +779,12 @@ class Halves(Record):
     error: Amount
 
 
+class LevelChange(Record):
+    cycles_before: CountFrom1
+    ratio: Positive
+    error: Amount
+
+
 class Turns(Record):
     group: CountFrom1
     turns: Count
@@ -785,6 +793,7 @@ class Turns(Record):
     drained_s: Amount
     reopened: Maybe[Reopened] = None
     halves: Maybe[Halves] = None
+    level_change: Maybe[LevelChange] = None
 
 
 class ClockChange(Record):

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Extent } from "../../contract/configuration.js";
 import type { Outcome, Slices } from "../../contract/request-outcomes.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
@@ -10,8 +11,8 @@ import {
   MicrosecondHistogram,
   newLatencies,
 } from "../measurement/histograms.js";
-import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
-import { sampleWarmup, sleepUnlessEnded, type WarmupSlice, type WarmupTotals } from "../warmup.js";
+import { type EndedAnswers, ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
+import type { WarmupLoad } from "../warmup.js";
 import { createArrivals, type ScheduleShare } from "./send-schedule.js";
 import { Ticker } from "./ticker.js";
 
@@ -135,6 +136,10 @@ export class OpenLoopRecorder {
   slices(length_ms: number): Slices {
     return this.#responses.slices(length_ms);
   }
+
+  get ended(): EndedAnswers {
+    return this.#responses.ended;
+  }
 }
 
 /**
@@ -167,7 +172,7 @@ interface OpenLoopOptions {
 /** The progress of a schedule: which send is next, and when the window closes. */
 class ScheduleRun {
   readonly opens_ms: number;
-  closes_ms: number;
+  readonly closes_ms: number;
   /** When the next send is due; not below `closes_ms` once there is none. */
   due_ms: number;
   done = 0;
@@ -218,6 +223,8 @@ export class OpenLoop implements LoadLoop {
   #unrecorded = 0;
   /** Whether sends that fall due within the ticker's least gap share a wake. */
   #sharesWakes = true;
+  /** Until when a warm-up as a closed loop sends. */
+  #sendsUntil_ms = 0;
 
   constructor(options: OpenLoopOptions) {
     this.#options = options;
@@ -239,7 +246,10 @@ export class OpenLoop implements LoadLoop {
       lost: (due_ms, sent_ms, now_ms) => this.#recorderOf(due_ms)?.lost(due_ms, sent_ms, now_ms),
       timedOut: (due_ms, sent_ms, now_ms) =>
         this.#recorderOf(due_ms)?.timedOut(due_ms, sent_ms, now_ms),
-      freed: () => this.#sendDue(),
+      freed: () => {
+        this.#sendDue();
+        this.#sendAtOnce();
+      },
     });
   }
 
@@ -271,22 +281,42 @@ export class OpenLoop implements LoadLoop {
     }
   }
 
-  async warmUp(
-    atMostS: number,
-    onSlice: (slice: WarmupSlice) => void,
-    end: AbortSignal,
-  ): Promise<WarmupTotals> {
+  warmUp(seconds: number): Promise<WarmupLoad> {
+    return this.#warmUp((began_ms) =>
+      this.#runSchedule(this.#options.share, { duration_s: seconds }, began_ms),
+    );
+  }
+
+  warmUpClosed(seconds: number): Promise<WarmupLoad> {
+    return this.#warmUp(async (began_ms) => {
+      this.#sendsUntil_ms = began_ms + 1000 * seconds;
+      this.#sendAtOnce();
+      await sleep(1000 * seconds);
+    });
+  }
+
+  async #warmUp(makeLoad: (began_ms: number) => Promise<void>): Promise<WarmupLoad> {
     const recorder = new OpenLoopRecorder(this.#options.codeText);
     this.#recorder = recorder;
     const began_ms = cheapMonotonicMs();
-    const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
-    await this.#runSchedule(this.#options.share, { duration_s: atMostS }, began_ms, { end });
-    const took_ms = cheapMonotonicMs() - began_ms;
-    stopSampling();
+    const sampler = setInterval(() => recorder.sample(cheapMonotonicMs()), SAMPLE_MS);
+    await makeLoad(began_ms);
+    clearInterval(sampler);
     await this.#pool?.idle();
     this.#recorder = undefined;
+
+    const took_ms = cheapMonotonicMs() - began_ms;
     const { counts } = recorder.figures(took_ms, this.#sharesWakes);
-    return { took_s: took_ms / 1000, requests: counts.sent };
+    return { took_s: took_ms / 1000, requests: counts.sent, ...recorder.ended };
+  }
+
+  /** Sends on every free connection, in a warm-up as a closed loop. */
+  #sendAtOnce(): void {
+    for (;;) {
+      const now_ms = cheapMonotonicMs();
+      if (now_ms >= this.#sendsUntil_ms || !this.#pool?.send(now_ms, now_ms)) return;
+      this.#recorder?.sent(now_ms, now_ms, false);
+    }
   }
 
   shareWakes(shared: boolean): void {
@@ -349,7 +379,7 @@ export class OpenLoop implements LoadLoop {
     share: ScheduleShare,
     extent: Extent,
     opens_ms: number,
-    { lead_in_ms = 0, end }: { lead_in_ms?: number; end?: AbortSignal } = {},
+    { lead_in_ms = 0 }: { lead_in_ms?: number } = {},
   ): Promise<void> {
     const run = new ScheduleRun(share, opens_ms, extent, lead_in_ms);
     this.#options.restarts?.();
@@ -361,11 +391,9 @@ export class OpenLoop implements LoadLoop {
       sharesWakes: this.#sharesWakes,
     });
 
-    while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)
-      await sleepUnlessEnded(Math.max(1, run.closes_ms - cheapMonotonicMs()), end);
-
-    if (end?.aborted) this.#endEarly(run);
     const { closes_ms } = run;
+    while (cheapMonotonicMs() < closes_ms) await sleep(Math.max(1, closes_ms - cheapMonotonicMs()));
+
     this.#sendDue();
     this.#run = undefined;
 
@@ -373,11 +401,6 @@ export class OpenLoop implements LoadLoop {
       this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
 
     this.#ticker.progress(run.done, cheapMonotonicMs());
-  }
-
-  #endEarly(run: ScheduleRun): void {
-    run.closes_ms = Math.min(run.closes_ms, cheapMonotonicMs());
-    this.#ticker.abandon();
   }
 
   /** Sends all that is due, as long as connections are free. */

@@ -70,15 +70,6 @@ export class Ticker {
   }
 
   /**
-   * Ends the current schedule early. The thread forgets the sends that are left, however long it
-   * would sleep.
-   */
-  abandon(): void {
-    Atomics.add(this.#shared, SCHEDULE_RUN, 1);
-    Atomics.notify(this.#shared, SLEEP);
-  }
-
-  /**
    * Reports how many sends of the schedule are done by `now_ms`, for which the ticker does not wake
    * the worker.
    */

@@ -6,7 +6,7 @@ import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turn-window.js";
-import type { WarmupSlice, WarmupTotals } from "../warmup.js";
+import type { WarmupLoad } from "../warmup.js";
 
 /** The number of a worker among those of all generators, from 0, and how many they are. */
 type WorkerPlace = { index: number; of: number };
@@ -104,20 +104,23 @@ export interface RunAssignment {
  */
 export type Command =
   | { command: "connect" }
-  | { command: "warmUp"; atMostS: number }
+  /** An open loop can be warmed up as a closed one. */
+  | { command: "warmUp"; seconds: number; asClosed: boolean }
   | ({ command: "measure" } & WorkerWindow)
-  | ({ command: "turns" } & TurnsPlan)
+  | ({ command: "turns" } & TurnsOfRuns)
   /** Gives the only run its next turn. The first turn opens the window. */
   | { command: "turn"; turn: TurnLengths; plan: TurnsWindow }
   | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };
 
+export interface TurnsOfRuns extends TurnsPlan {
+  /** The indexes of the runs that get turns. All runs do where it is absent. */
+  runs?: readonly number[];
+}
+
 /** A window whose turns are given from outside. */
 export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts">;
-
-/** Ends the warm-up that is running. It has no reply of its own. */
-export type EndWarmUp = { command: "endWarmUp" };
 
 export interface WorkerWindow extends WindowPlan {
   /** Whether sends of an open loop that fall due within half a millisecond share a wake. */
@@ -138,6 +141,15 @@ export interface Measured extends Window {
   decisions?: DecisionColumns;
 }
 
+/** A turn that the main thread gave, with what it took besides its answers. */
+export interface TurnOfWorker extends TurnAnswers {
+  /** From the opening of its slice until its last request had ended. */
+  took_ms: number;
+  /** Requests in its lead-in and slice, and the CPU time of the whole process for them. */
+  requests: number;
+  cpu_us: number;
+}
+
 export type MeasuredByTurns = Omit<Measured, "decisions"> & { turns: TurnFigures };
 
 export interface WorkerReading extends LimiterReport {
@@ -148,12 +160,11 @@ export interface WorkerReading extends LimiterReport {
 
 export type Reply =
   | { reply: "connect" | "stop" }
-  | { reply: "warmUp"; warmup: WarmupTotals }
+  | { reply: "warmUp"; warmup: WarmupLoad }
   | { reply: "measure"; measured: Measured }
   | { reply: "turns"; measured: MeasuredByTurns[] }
-  | { reply: "turn"; answers: TurnAnswers }
+  | { reply: "turn"; turn: TurnOfWorker }
   | { reply: "read"; reading: WorkerReading }
-  | { reply: "warmUpSlice"; slice: WarmupSlice }
   | { reply: "sample"; run: number; sample: WorkerSample }
   | { reply: "closed" }
   /** When targets take turns, no target has a turn until the main thread says so. */

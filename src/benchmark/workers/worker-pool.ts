@@ -3,13 +3,11 @@ import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { TurnLengths } from "../../contract/turns.js";
 import { within } from "../../kit/deadline.js";
 import { BenchError, EXIT, type ExitCode } from "../../kit/errors.js";
-import { rounded, sum } from "../../kit/numbers.js";
+import { totals } from "../../kit/numbers.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { TurnAnswers, TurnsPlan } from "../turn-window.js";
-import type { WarmupSlice, WarmupTotals } from "../warmup.js";
+import type { WarmupLoad } from "../warmup.js";
 import {
   type Command,
-  type EndWarmUp,
   type Measured,
   type MeasuredByTurns,
   type MeetingPlace,
@@ -20,6 +18,8 @@ import {
   resume,
   shareOf,
   sharesBefore,
+  type TurnOfWorker,
+  type TurnsOfRuns,
   type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
@@ -30,10 +30,10 @@ const CLOSE_MS = 2_000;
 
 type SampleListener = (worker: number, sample: WorkerSample, run: number) => void;
 
-type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed" | "paused" }>;
+type WorkerMessage = Extract<Reply, { reply: "sample" | "closed" | "paused" }>;
 
 const isMessage = (reply: Reply): reply is WorkerMessage =>
-  ["sample", "warmUpSlice", "closed", "paused"].includes(reply.reply);
+  ["sample", "closed", "paused"].includes(reply.reply);
 
 class WorkerHandle {
   readonly assignment: WorkerAssignment;
@@ -66,10 +66,6 @@ class WorkerHandle {
     });
   }
 
-  endWarmUp(): void {
-    this.#worker.postMessage({ command: "endWarmUp" } satisfies EndWarmUp);
-  }
-
   async close(): Promise<void> {
     if (!this.#hasEnded)
       await within(this.send({ command: "stop" }), CLOSE_MS, () => "late").catch(() => undefined);
@@ -81,7 +77,6 @@ class WorkerHandle {
 export class WorkerPool {
   readonly #handles: WorkerHandle[];
   readonly #onSample: SampleListener;
-  #onSlice: (worker: number, slice: WarmupSlice) => boolean = () => false;
   #onClosed: () => void = () => {};
   #onPaused: () => void = () => {};
   readonly #meeting: MeetingPlace;
@@ -116,20 +111,13 @@ export class WorkerPool {
     await this.#all(() => ({ command: "connect" }));
   }
 
-  /**
-   * @param onSlice gets what each worker did in about 100 ms, and says whether the warm-up ends now
-   */
-  async warmUp(
-    atMostS: number,
-    onSlice: (worker: number, slice: WarmupSlice) => boolean,
-  ): Promise<WarmupTotals> {
-    this.#onSlice = onSlice;
-    const replies = await this.#all(() => ({ command: "warmUp", atMostS }));
-    this.#onSlice = () => false;
-    const warmups = replies.flatMap((reply) => (reply.reply === "warmUp" ? [reply.warmup] : []));
+  /** @param asClosed whether an open loop sends as a closed one */
+  async warmUp(seconds: number, asClosed = false): Promise<WarmupLoad> {
+    const replies = await this.#all(() => ({ command: "warmUp", seconds, asClosed }));
+    const loads = replies.flatMap((reply) => (reply.reply === "warmUp" ? [reply.warmup] : []));
     return {
-      took_s: rounded(Math.max(...warmups.map(({ took_s }) => took_s)), 3),
-      requests: sum(warmups.map(({ requests }) => requests)),
+      took_s: Math.max(...loads.map(({ took_s }) => took_s)),
+      ...totals(["requests", "answers", "latency_sum_us"], loads),
     };
   }
 
@@ -158,11 +146,11 @@ export class WorkerPool {
   }
 
   /**
-   * Gives the load to all runs by turns.
+   * Gives the load to runs by turns.
    * @param onPause is called when no run has a turn, and the next turn waits for it
    */
   async turns(
-    plan: TurnsPlan,
+    plan: TurnsOfRuns,
     onPause: () => Promise<void> = async () => {},
   ): Promise<(MeasuredByTurns & { connections: number })[][]> {
     let paused = 0;
@@ -175,17 +163,16 @@ export class WorkerPool {
   async givenTurns(
     turns: AsyncIterable<TurnLengths>,
     plan: TurnsWindow,
-    onTurn: (answers: TurnAnswers) => void,
+    onTurn: (turn: TurnOfWorker) => void,
   ): Promise<(MeasuredByTurns & { connections: number })[][]> {
     for await (const turn of turns) {
       const replies = await this.#all(() => ({ command: "turn", turn, plan }));
-      const turnAnswers = replies.flatMap((reply) =>
-        reply.reply === "turn" ? [reply.answers] : [],
-      );
+      const workers = replies.flatMap((reply) => (reply.reply === "turn" ? [reply.turn] : []));
       onTurn({
-        answers: sum(turnAnswers.map(({ answers }) => answers)),
-        followed: sum(turnAnswers.map(({ followed }) => followed)),
-        latency_sum_us: sum(turnAnswers.map(({ latency_sum_us }) => latency_sum_us)),
+        ...totals(["answers", "followed", "latency_sum_us", "requests"], workers),
+        // Each worker reads the CPU time of the whole process.
+        cpu_us: Math.max(...workers.map(({ cpu_us }) => cpu_us)),
+        took_ms: Math.max(...workers.map(({ took_ms }) => took_ms)),
       });
     }
     return this.#byRun(await this.#all(() => ({ command: "endTurns" })));
@@ -217,11 +204,7 @@ export class WorkerPool {
   #receive(worker: number, message: WorkerMessage): void {
     if (message.reply === "sample") this.#onSample(worker, message.sample, message.run);
     else if (message.reply === "closed") this.#onClosed();
-    else if (message.reply === "paused") this.#onPaused();
-    else if (this.#onSlice(worker, message.slice)) {
-      this.#onSlice = () => false;
-      for (const handle of this.#handles) handle.endWarmUp();
-    }
+    else this.#onPaused();
   }
 
   #allClosed(): Promise<void> {

@@ -15,7 +15,7 @@ import { ChannelConnections } from "../drivers/connection-pool.js";
 import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
-import { cpuWaitMs } from "../measurement/clock.js";
+import { cheapMonotonicMs, cpuWaitMs } from "../measurement/clock.js";
 import { DecisionLog, RequestCounter } from "../measurement/decision-log.js";
 import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
@@ -23,22 +23,21 @@ import { StandstillWatch } from "../measurement/standstill.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/send-schedule.js";
 import {
-  type TurnsPlan,
   TurnWindow,
   takeTurns,
   turnsOfASecond,
   turnUnlessOverrun,
   type WorkerUsage,
 } from "../turn-window.js";
-import type { WarmupSlice, WarmupTotals } from "../warmup.js";
+import type { WarmupLoad } from "../warmup.js";
 import {
   type Command,
-  type EndWarmUp,
   type Measured,
   type MeasuredByTurns,
   meetingOf,
   type Reply,
   type RunAssignment,
+  type TurnsOfRuns,
   type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
@@ -203,13 +202,12 @@ function read(): WorkerReading {
   };
 }
 
-/** Ends the warm-up that is running. */
-let warmUpEnd = new AbortController();
-
-function warmUp(atMostS: number): Promise<WarmupTotals> {
-  warmUpEnd = new AbortController();
-  const onSlice = (slice: WarmupSlice) => post({ reply: "warmUpSlice", slice });
-  return only.loop.warmUp(atMostS, onSlice, warmUpEnd.signal);
+async function warmUp({
+  seconds,
+  asClosed,
+}: Extract<Command, { command: "warmUp" }>): Promise<WarmupLoad> {
+  const { loop } = only;
+  return asClosed && loop.warmUpClosed ? loop.warmUpClosed(seconds) : loop.warmUp(seconds);
 }
 
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
@@ -281,10 +279,11 @@ function usage(): WorkerUsage {
 const turnWindow = ({ connections }: RunLoad): TurnWindow =>
   new TurnWindow(connections, driver.codeText, usage);
 
-async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
+async function byTurns(plan: TurnsOfRuns): Promise<MeasuredByTurns[]> {
   const windows = runs.map(turnWindow);
+  const taking = windows.filter((_, run) => plan.runs?.includes(run) ?? true);
   const { meet, resumed } = meetingOf(assignment);
-  await takeTurns(windows, plan, meet, async (isLast) => {
+  await takeTurns(taking, plan, meet, async (isLast) => {
     if (!plan.counts) return;
     for (const [run, window] of windows.entries())
       post({ reply: "sample", run, sample: window.sample() });
@@ -321,12 +320,24 @@ async function takeGivenTurn({
 }: Extract<Command, { command: "turn" }>): Promise<Reply> {
   windowOfGivenTurns ??= { window: turnWindow(only), lengths: turn, plan };
   const { window } = windowOfGivenTurns;
+  const before = { cpu_us: usage().cpu_us, requests: requestsSoFar(), at_ms: cheapMonotonicMs() };
   await turnUnlessOverrun(window, turn, plan);
+  const took_ms = cheapMonotonicMs() - before.at_ms - turn.lead_in_ms;
+  const used = {
+    took_ms: Math.max(0, took_ms),
+    requests: requestsSoFar() - before.requests,
+    cpu_us: usage().cpu_us - before.cpu_us,
+  };
+
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
   const none = { answers: 0, followed: 0, latency_sum_us: 0 };
-  return { reply: "turn", answers: window.hasLeft ? none : window.lastAnswers(turn) };
+  const answers = window.hasLeft ? none : window.lastAnswers(turn);
+  return { reply: "turn", turn: { ...answers, ...used } };
 }
+
+/** The requests of the only run since its start. */
+const requestsSoFar = (): number => only.limiterReport()?.requests ?? 0;
 
 function endGivenTurns(): MeasuredByTurns[] {
   if (!windowOfGivenTurns) return [];
@@ -343,7 +354,7 @@ async function execute(command: Command): Promise<Reply> {
       await Promise.all(runs.map((run) => run.connect()));
       return { reply: "connect" };
     case "warmUp":
-      return { reply: "warmUp", warmup: await warmUp(command.atMostS) };
+      return { reply: "warmUp", warmup: await warmUp(command) };
     case "measure":
       return { reply: "measure", measured: await measure(command) };
     case "turns":
@@ -361,8 +372,7 @@ async function execute(command: Command): Promise<Reply> {
   }
 }
 
-port.on("message", (command: Command | EndWarmUp) => {
-  if (command.command === "endWarmUp") return warmUpEnd.abort();
+port.on("message", (command: Command) => {
   execute(command).then(
     (reply) => post(reply),
     (error: unknown) =>

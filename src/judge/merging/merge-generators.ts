@@ -180,13 +180,15 @@ const latest = (times: readonly string[]): string => times.toSorted().at(-1) ?? 
 
 function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredResult["warmup"] {
   const steady = warmups.flatMap((warmup) => warmup.steady ?? []);
+  const merged = (parts: readonly { took_s: number; requests: number }[]) => ({
+    took_s: Math.max(...parts.map(({ took_s }) => took_s)),
+    requests: sum(parts.map(({ requests }) => requests)),
+  });
+  const closed = warmups.flatMap((warmup) => warmup.closed ?? []);
   return definedOnly({
-    took_s: Math.max(...warmups.map(({ took_s }) => took_s)),
-    requests: sum(warmups.map(({ requests }) => requests)),
-    lead_in: {
-      took_s: Math.max(...warmups.map(({ lead_in }) => lead_in.took_s)),
-      requests: sum(warmups.map(({ lead_in }) => lead_in.requests)),
-    },
+    ...merged(warmups),
+    lead_in: merged(warmups.map(({ lead_in }) => lead_in)),
+    closed: closed.length > 0 ? merged(closed) : undefined,
     steady: steady.length > 0 ? steady.every(Boolean) : undefined,
   });
 }

@@ -269,7 +269,8 @@ export function totalsText(preview: Preview, now = new Date()): string {
   return `${runs} of ${configurations}, ${timesText(preview, now)}, ${megabytes} MB on disk`;
 }
 
-function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan): string[] {
+function searchLines(plan: Plan): string[] {
+  const { configurations, max_rate, seed } = plan;
   if (!max_rate) return [];
   const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;
   const lengths = new Set(configurations.map(({ configuration }) => extentText(configuration)));
@@ -277,7 +278,7 @@ function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan):
   const lines = [
     `search: the highest rate from ${min}/s to ${max}/s that keeps ${objectives.join(", ")}, for each of`,
     ...subjectLines(configurations),
-    `trials: one run each, ${warmupText(warmup_s, order)} and ${[...lengths].join(", ")} measured`,
+    `trials: one run each, ${warmupText(plan)} and ${[...lengths].join(", ")} measured`,
     `bracket: from ${from}/s each rate is ${STEP_FACTOR} times the last until one is missed; then halfway between the rate that is kept and the one that is missed, until they are within ${Math.round(100 * (BRACKET_RATIO - 1))} %`,
     `estimate: ${trials} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
   ];
@@ -329,7 +330,7 @@ export function previewLines(preview: Preview, now = new Date()): string[] {
     head,
     `${" ".repeat(width + 3)}${columns}`,
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
-    `${warmupText(plan.warmup_s, plan.order)} before each run`,
+    `${warmupText(plan)} before each run`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
     ...outlookLines(preview),

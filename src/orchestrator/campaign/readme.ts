@@ -94,7 +94,7 @@ export function campaignReadme(manifest: Manifest): string {
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan.warmup_s, plan.order)} before each, discarded.`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan)} before each, discarded.`,
     "",
     "Repeat it with",
     "",

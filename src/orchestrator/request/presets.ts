@@ -52,7 +52,7 @@ const QUICK = {
   concurrency: "50",
   "duration-mode": `${CUSTOM_DURATION}3`,
   runs: "7",
-  warmup: "1.5",
+  warmup: "auto",
   cooldown: "0",
 };
 
@@ -61,7 +61,7 @@ const STANDARD = {
   concurrency: "50 100",
   "duration-mode": `${CUSTOM_DURATION}5`,
   runs: "8",
-  warmup: "1.5",
+  warmup: "auto",
   cooldown: "0",
 };
 
@@ -70,7 +70,7 @@ const PUBLICATION = {
   concurrency: "50 100",
   "duration-mode": `${CUSTOM_DURATION}10`,
   runs: "9",
-  warmup: "1.5",
+  warmup: "auto",
   cooldown: "2",
 };
 

@@ -378,7 +378,7 @@ const measure = group("measure", "how it is measured", [
   ),
   flag(
     "warmup <s>",
-    `seconds of load before each run, discarded; auto: until it is steady, ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns from ${AUTO_WARMUP.min_by_turns_s} s on`,
+    `seconds of load before each run, discarded; auto: until it is steady, up to ${AUTO_WARMUP.max_s} s of each target`,
     {
       defaultValue: "10",
       choices: () => [{ value: AUTO, hint: "until the load is steady" }],

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
-import { AUTO_WARMUP } from "../../contract/configuration.js";
+import { longestWarmupS } from "../../contract/configuration.js";
 import type { Phase } from "../../contract/events.js";
 import { propertiesOfAction } from "../../contract/fault-actions.js";
 import type { Fault, FaultRecord } from "../../contract/fault-schemas.js";
@@ -166,8 +166,9 @@ async function openRun(
 /** Starts the load of a run that has its own generators. */
 async function startGenerators(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
-  const longestWarmupS = settings.warmupS === "auto" ? AUTO_WARMUP.max_s : settings.warmupS;
-  const generators = new Generators(await supervisor.start("generator"), longestWarmupS);
+  const { warmupS, configuration } = settings;
+  const warmup_s = longestWarmupS(warmupS, configuration.load.model);
+  const generators = new Generators(await supervisor.start("generator"), warmup_s);
   const roles = [...store.nodes, ...servers, ...generators.roles];
   const watch = new CounterWatch(roles, undefined, machines);
   const readings = new DrainedReadings(generators.parts, store, watch, () =>
@@ -197,11 +198,12 @@ async function startGenerators(run: ReadyRun): Promise<RunLoad> {
  */
 function withReconnections(
   faults: FaultRecord[],
-  reconnections: number | undefined,
+  store: StoreEvidence | undefined,
 ): FaultRecord[] | undefined {
   if (faults.length === 0) return undefined;
-  if (faults.length > 1 || reconnections === undefined) return faults;
-  return faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
+  const { connections_under_load } = store ?? {};
+  if (faults.length > 1 || connections_under_load === undefined) return faults;
+  return faults.map((fault) => ({ ...fault, store_reconnections: connections_under_load }));
 }
 
 async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
@@ -219,7 +221,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   const faults = await injection.finish();
 
   const notes: string[] = [];
-  const { reconnections, ...storeSide } = await readStoreSide(store, storeDecides, notes);
+  const storeSide = await readStoreSide(store, storeDecides, notes);
   if (store.relays.length > 0)
     notes.push("a relay stood between servers and store in the whole run");
   const withoutStore = sum(
@@ -248,7 +250,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
       machine_load: unlessEmpty(machine_load),
     }),
     admissions,
-    ...definedOnly({ faults: withReconnections(faults, reconnections) }),
+    ...definedOnly({ faults: withReconnections(faults, storeSide.store) }),
     ...storeSide,
     ...definedOnly({ store: ownEvidence(run, storeSide.store) }),
   };

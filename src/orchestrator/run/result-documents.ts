@@ -25,6 +25,7 @@ import { judged } from "../../judge/judged.js";
 import { judgedPrinted, type PrintedEvidence } from "../../judge/printed.js";
 import { verdictOf } from "../../judge/rules.js";
 import { warmupNotes } from "../../judge/steadiness.js";
+import { connectionNotes } from "../../judge/store-connections.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum } from "../../kit/numbers.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
@@ -167,7 +168,7 @@ function startedVersionOf(runtime: Runtime, id: string): string {
 
 export function measuredDocument(
   identity: RunIdentity,
-  { result, resources, notes, diagnosed, reconnections: _, ...observed }: RawRun,
+  { result, resources, notes, diagnosed, ...observed }: RawRun,
 ): MeasuredResult {
   const { faults } = observed;
   const roles = { ...result.resources };
@@ -187,7 +188,13 @@ export function measuredDocument(
     ...identityOf(identity),
     ...observed,
     resources: idle.roles,
-    notes: [...result.notes, ...warmupNotes(result), ...idle.notes, ...notes],
+    notes: [
+      ...result.notes,
+      ...warmupNotes(result),
+      ...connectionNotes({ ...observed, request: result.request }),
+      ...idle.notes,
+      ...notes,
+    ],
     versions: { ...result.versions, ...versionsBehind(identity, observed) },
     ...definedOnly({
       diagnosis: result.diagnosis && { ...result.diagnosis, nodes: diagnosed ?? [] },

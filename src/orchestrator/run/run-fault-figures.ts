@@ -5,6 +5,7 @@ import type { Timeline } from "../../contract/timeline.js";
 import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/figures-of-faults.js";
 import { sum } from "../../kit/numbers.js";
 import { findProfile } from "../../traffic/lookup.js";
+import { warmupPhases } from "../../traffic/outcome-mix.js";
 import {
   canNotBeUsedUp,
   isReplayed,
@@ -70,19 +71,12 @@ function predictedAdmissions(
   });
 }
 
-function loadOf(
-  { took_s, requests, lead_in }: FaultRun["warmup"],
-  timeline: Timeline,
-): LoadPhase[] {
+function loadOf(warmup: FaultRun["warmup"], timeline: Timeline): LoadPhase[] {
   const { opens_s, allowed, limited, width_ms } = timeline;
-  const phasesBefore = [
-    { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
-    { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
-  ];
   const phasesWithin = allowed.map((count, index) => ({
     begins_s: opens_s + (index * width_ms) / 1000,
     length_s: width_ms / 1000,
     requests: sum([count, limited[index] ?? 0]),
   }));
-  return [...phasesBefore, ...phasesWithin].filter((phase) => phase.requests > 0);
+  return [...warmupPhases(warmup, opens_s), ...phasesWithin].filter((phase) => phase.requests > 0);
 }

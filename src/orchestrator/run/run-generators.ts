@@ -230,10 +230,11 @@ export class Generators {
     }
   }
 
-  /** Ends the warm-up of all generators when the last of them is steady. */
+  /** Ends the warm-up of all generators, or a part of it, when the last of them is steady. */
   #endWarmup(index: number): void {
     this.#steady.add(index);
     if (this.#steady.size < this.roles.length) return;
+    this.#steady.clear();
     for (const part of this.parts) part.write?.(ALL_STEADY_LINE);
   }
 

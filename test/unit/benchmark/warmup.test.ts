@@ -1,110 +1,57 @@
-import { describe, expect, test } from "vitest";
-import { type WarmupSlice, WarmupWatch } from "../../../src/benchmark/warmup.js";
+import { expect, test } from "vitest";
+import { cpuPerRequest, warmUpUntilSteady } from "../../../src/benchmark/warmup.js";
+import type { Usage } from "../../../src/contract/server-api.js";
+import { WarmupWatch } from "../../../src/judge/warmup-watch.js";
+import { usage } from "../../helpers/evidence.js";
 
-/** Noise that goes up and down from slice to slice. */
-const noisy = (index: number): number => 1 + 0.02 * Math.cos(index * 2.4);
-
-interface Course {
-  model?: "closed" | "open";
-  workers?: number;
-  generators?: number;
-  slices?: number;
-  answers?: (index: number) => number;
-  latency_us?: (index: number) => number;
-  failed?: number;
-}
-
-/** @returns after how many seconds the warm-up may end; undefined: never */
-function endOf({
-  model = "closed",
-  workers = 1,
-  generators = 1,
-  slices = 100,
-  answers = (index) => Math.round(1000 * noisy(index)),
-  latency_us = () => 500,
-  failed = 0,
-}: Course): number | undefined {
-  const watch = new WarmupWatch(workers, model, { generators });
-  for (let index = 0; index < slices; index++) {
-    for (let worker = 0; worker < workers; worker++) {
-      const count = answers(index);
-      const slice: WarmupSlice = {
-        ends_ms: (index + 1) * 100,
-        width_ms: 100,
-        answers: count,
-        latency_sum_us: count * latency_us(index),
-        failed,
-      };
-      const mayEnd = watch.add(worker, slice);
-      expect(mayEnd).toBe(watch.isSteady);
-      if (mayEnd) return (index + 1) / 10;
-    }
-  }
-  return undefined;
-}
-
-describe("a warm-up of auto [M26]", () => {
-  test("ends after three seconds at the earliest", () => {
-    expect(endOf({})).toBe(3);
-  });
-
-  test("of a closed loop goes on while its answers rise, and ends soon after", () => {
-    const answers = (index: number) =>
-      Math.round((index < 45 ? 200 + 20 * index : 1100) * noisy(index));
-    const end = endOf({ answers });
-    expect(end).toBeGreaterThan(4.5);
-    expect(end).toBeLessThan(6);
-  });
-
-  test("of an open loop goes by latency: its answers are those of the schedule", () => {
-    const answers = () => 100;
-    const latency_us = (index: number) =>
-      Math.round((index < 45 ? 5000 - 100 * index : 500) * noisy(index));
-    expect(endOf({ model: "open", answers, latency_us: () => 500 })).toBe(3);
-    expect(endOf({ model: "open", answers, latency_us })).toBeGreaterThan(4.5);
-  });
-
-  test("sends at least a thousand requests, over all workers, failures among them", () => {
-    expect(endOf({ answers: () => 20 })).toBe(5);
-    expect(endOf({ answers: () => 20, workers: 2 })).toBe(3);
-    expect(endOf({ answers: () => 10, failed: 10 })).toBe(5);
-    // One of two generators sends half of them.
-    expect(endOf({ answers: () => 10, generators: 2 })).toBe(5);
-  });
-
-  test("of an open loop does not end while slices are without an answer", () => {
-    const answers = (index: number) => (index % 8 === 0 ? 0 : 200);
-    expect(endOf({ model: "open", answers })).toBeUndefined();
-  });
-
-  test("of a closed loop whose connections march in step sees the ramp that their bursts hide", () => {
-    // Bursts of 200 answers: one in most slices, two in some, without a trend.
-    const answers = (index: number) => (index % 3 === 0 ? 400 : 200);
-    const latency_us = (index: number) =>
-      (index < 45 ? 90_000 - 1_000 * index : 45_000) * noisy(index) ** 0.1;
-    expect(endOf({ answers, latency_us: () => 45_000 })).toBe(3);
-    expect(endOf({ answers, latency_us })).toBeGreaterThan(4.5);
-    expect(endOf({ answers, latency_us })).toBeLessThan(7);
-  });
-
-  test.each(["closed", "open"] as const)(
-    "of a %s loop does not end while nothing is answered",
-    (model) => {
-      expect(endOf({ model, answers: () => 0, failed: 200 })).toBeUndefined();
+/** Two servers whose CPU time per request falls until the 30th slice. */
+function coolingServers() {
+  const perRequest = (slice: number) => Math.max(100, 400 - 10 * slice);
+  let slices = 0;
+  let cpu_us = 0;
+  return {
+    load: async () => {
+      cpu_us += 1_000 * perRequest(slices++);
+      return { took_s: 0.1, requests: 2_000, answers: 2_000, latency_sum_us: 1e6 };
     },
-  );
+    read: async (): Promise<Usage[]> =>
+      [1, 2].map(() => ({
+        ...usage({ requests: 1_000 * slices }),
+        cpu_user_us: cpu_us,
+        cpu_system_us: 0,
+      })),
+  };
+}
 
-  test("waits for the slices of all workers", () => {
-    const watch = new WarmupWatch(2, "closed");
-    const slice = (index: number): WarmupSlice => ({
-      ends_ms: (index + 1) * 100,
-      width_ms: 100,
-      answers: 1000,
-      latency_sum_us: 1,
-      failed: 0,
-    });
-    for (let index = 0; index < 50; index++) expect(watch.add(0, slice(index))).toBe(false);
-    const ends = Array.from({ length: 50 }, (_, index) => watch.add(1, slice(index)));
-    expect(ends.indexOf(true)).toBe(29);
+test("goes on in slices until the CPU of all servers per request is flat, and adds them up [M26]", async () => {
+  const servers = coolingServers();
+  const watch = new WarmupWatch("closed");
+  const warmup = await warmUpUntilSteady(servers.load, watch, {
+    read: servers.read,
+    mayEnd: async (isOver) => isOver,
   });
+  expect(watch.isSteady).toBe(true);
+  expect(warmup.requests / 2_000).toBeGreaterThan(30);
+  expect(warmup.requests / 2_000).toBeLessThan(50);
+});
+
+test("one of several generators goes on until the warm-up of all may end", async () => {
+  const { load } = coolingServers();
+  const watch = new WarmupWatch("closed");
+  const announced: boolean[] = [];
+  const warmup = await warmUpUntilSteady(load, watch, {
+    read: async () => undefined,
+    mayEnd: async (isOver) => announced.push(isOver) === 15,
+  });
+  expect(warmup.requests).toBe(15 * 2_000);
+  expect(announced.indexOf(true)).toBe(9);
+});
+
+test("CPU per request is not known where nothing was read", () => {
+  const before = [{ cpu_user_us: 10, cpu_system_us: 5, requests: 2 }];
+  const after = [{ cpu_user_us: 40, cpu_system_us: 15, requests: 6 }];
+  expect(cpuPerRequest(before, after)).toBe(10);
+  expect(cpuPerRequest(before, before)).toBeNaN();
+  expect(cpuPerRequest(undefined, after)).toBeUndefined();
+  expect(cpuPerRequest([], [])).toBeUndefined();
 });

@@ -29,7 +29,7 @@ import {
 import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { rules as judgedRules } from "../../../src/judge/rules.js";
 import { EXIT } from "../../../src/kit/errors.js";
-import { numberWord } from "../../../src/kit/numbers.js";
+import { numberWord, withThousands } from "../../../src/kit/numbers.js";
 import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
 import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/turn-groups.js";
@@ -175,8 +175,12 @@ test("numbers of the methodology are those of the code", () => {
     `The last ${LEAD_IN_S} s of the warm-up (of a shorter one than ${2 * LEAD_IN_S} s`,
   );
   expect(rules).toContain(
-    `takes ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns ${AUTO_WARMUP.min_by_turns_s} to ` +
-      `${AUTO_WARMUP.max_s} s: until ${AUTO_WARMUP.min_requests} requests`,
+    `until ${withThousands(AUTO_WARMUP.min_requests)} requests of the target were sent and its last ` +
+      `${numberWord(AUTO_WARMUP.slices)} slices have no trend`,
+  );
+  expect(rules).toContain(
+    `After ${AUTO_WARMUP.max_s} s of load it ends in any case. A slice is a turn, or ` +
+      `${AUTO_WARMUP.slice_s} s where`,
   );
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
   expect(page).toContain(`at least ${numberWord(MIN_CYCLES)} cycles`);

@@ -1,4 +1,4 @@
-import { AUTO_WARMUP } from "../../../contract/configuration.js";
+import { longestWarmupS } from "../../../contract/configuration.js";
 import {
   type GeneratorOutput,
   type GroupOutput,
@@ -55,14 +55,16 @@ export class RoundLoad {
     const { configuration, warmupS } = first.settings;
     const parts = started.map(({ part }) => part);
     const roles = parts.map((part) => ({ id: GENERATOR, kind: "generator" as const, part }));
-    const longestWarmupS = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
 
     this.#started = started;
     this.#runs = runs;
     this.#turns = hasOwnGenerators
       ? new TurnsOfRound(parts, turns, configuration, warmupS)
       : undefined;
-    this.#generators = new Generators(roles, runs.length * longestWarmupS);
+    this.#generators = new Generators(
+      roles,
+      runs.length * longestWarmupS(warmupS, configuration.load.model),
+    );
     this.#watch = new CounterWatch([
       ...runs.flatMap(rolesBehind),
       ...roles.map((role, position) => (hasOwnGenerators ? ofRun(runs[position], role) : role)),

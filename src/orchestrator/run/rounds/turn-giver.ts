@@ -33,23 +33,34 @@ export class TurnGiver {
   }
 
   /**
-   * Gives all turns of an order. A generator that ends, or is stopped because it hangs, gets no
-   * further turn.
+   * Gives all turns of an order to generators, by default to all. A generator that ends, or is
+   * stopped because it hangs, gets no further turn.
    * @returns the events of each generator, one for each of its turns
    */
-  async give(order: TurnOrder): Promise<TurnEvent[][]> {
+  async give(
+    order: TurnOrder,
+    generators: readonly number[] = [...this.#generators.keys()],
+  ): Promise<TurnEvent[][]> {
     const turnsByGenerator: TurnEvent[][] = this.#generators.map(() => []);
-    for (const cycle of drawnCycles([...this.#generators.keys()], order)) {
+    for (const cycle of drawnCycles(generators, order)) {
       for (const { target, ...turn } of cycle) {
         const event = await this.#turn(target, turn);
         if (event) turnsByGenerator[target]?.push(event);
       }
     }
+    return turnsByGenerator;
+  }
 
+  /** Tells the generators that the last turn of the warm-up, or of the window, is over. */
+  endTurns(): void {
     for (const [index, generator] of this.#generators.entries()) {
       if (!this.#gone.has(index)) generator.write?.(LAST_TURN_LINE);
     }
-    return turnsByGenerator;
+  }
+
+  /** Whether a generator has ended, so that it gets no further turn. */
+  isGone(generator: number): boolean {
+    return this.#gone.has(generator);
   }
 
   async #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {

@@ -1,7 +1,8 @@
-import { AUTO_WARMUP, type Configuration } from "../../../contract/configuration.js";
+import type { Configuration } from "../../../contract/configuration.js";
 import type { GeneratorOutput, GroupOutput } from "../../../contract/generator-output.js";
 import type { TurnLengths, TurnsSpec } from "../../../contract/turns.js";
-import { halvesOf } from "../../../judge/steadiness.js";
+import { halvesOf, levelChangesOf } from "../../../judge/steadiness.js";
+import { type WarmupSlice, WarmupWatch } from "../../../judge/warmup-watch.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import { sum } from "../../../kit/numbers.js";
 import type { RunningPart } from "../../../runtimes/runtime-types.js";
@@ -16,8 +17,11 @@ import { TurnGiver } from "./turn-giver.js";
  */
 export class TurnsOfRound extends TurnGiver {
   readonly #spec: TurnsSpec;
+  readonly #generators: number;
   readonly #planned_s: number;
-  readonly #warmup_s: number;
+  readonly #warmup_s: RunSettings["warmupS"];
+  /** Whether each generator was steady at the end of a warm-up of `auto`; empty for a fixed one. */
+  #steady: readonly boolean[] = [];
   #lengths: TurnLengths;
   #measured: readonly (readonly TurnEvent[])[] = [];
   /** How often all generators have continued from a drained moment. */
@@ -32,7 +36,8 @@ export class TurnsOfRound extends TurnGiver {
     super(parts);
     this.#spec = spec;
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
-    this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP.min_by_turns_s : warmupS;
+    this.#generators = parts.length;
+    this.#warmup_s = warmupS;
     this.#lengths = spec.lengths ?? lengthsFor(0, SEPARATE_SLICE_MS);
   }
 
@@ -46,9 +51,39 @@ export class TurnsOfRound extends TurnGiver {
   /** Gives the turns of the warm-up, and finds the lengths of turns unless an earlier round has. */
   async #warmUp(): Promise<void> {
     const { seed, lengths } = this.#spec;
-    const turns = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
+    const turns =
+      this.#warmup_s === "auto"
+        ? await this.#warmUpUntilSteady()
+        : await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
+    this.endTurns();
     const slowest_ms = Math.max(0, ...turns.map(meanLatencyMs));
     this.#lengths = lengths ?? lengthsFor(slowest_ms, SEPARATE_SLICE_MS);
+  }
+
+  /**
+   * Gives turns to each generator until its warm-up is over. A generator reads its CPU time at the
+   * edges of its own turns, so these need not be as long as those of the window.
+   */
+  async #warmUpUntilSteady(): Promise<TurnEvent[][]> {
+    const isSlow = this.#lengths.slice_ms > SEPARATE_SLICE_MS;
+    const lengths = isSlow ? this.#lengths : lengthsFor(0);
+    const seconds = lengths.slice_ms / 1000;
+    const watches = Array.from({ length: this.#generators }, () => new WarmupWatch("closed"));
+    const turns: TurnEvent[][] = watches.map(() => []);
+    for (let seed = this.#spec.seed; ; seed++) {
+      const generators = [...watches.keys()].filter(
+        (generator) => !watches[generator]?.isOver && !this.isGone(generator),
+      );
+      if (generators.length === 0) break;
+
+      const cycle = await this.give({ lengths, seconds, seed }, generators);
+      for (const [generator, events] of cycle.entries()) {
+        turns[generator]?.push(...events);
+        for (const event of events) watches[generator]?.add(sliceOf(event));
+      }
+    }
+    this.#steady = watches.map(({ isSteady }) => isSteady);
+    return turns;
   }
 
   async #giveMeasured(): Promise<void> {
@@ -56,6 +91,7 @@ export class TurnsOfRound extends TurnGiver {
     // The window has another order than the warm-up.
     const seed = ~this.#spec.seed >>> 0;
     this.#measured = await this.give({ lengths: this.#lengths, seconds, seed });
+    this.endTurns();
   }
 
   /** The output of a generator, with the figures that need the turns of the others. */
@@ -63,13 +99,15 @@ export class TurnsOfRound extends TurnGiver {
     if (!output.turns) return output;
     const answersByTurn = this.#measured.map((turns) => turns.map(({ answers }) => answers));
     const halves = halvesOf(answersByTurn)[generator];
+    const level_change = levelChangesOf(answersByTurn)[generator];
     return {
       ...output,
+      warmup: { ...output.warmup, ...definedOnly({ steady: this.#steady[generator] }) },
       turns: {
         ...output.turns,
         ...this.#lengths,
         group: this.#measured.length,
-        ...definedOnly({ halves }),
+        ...definedOnly({ halves, level_change }),
       },
     };
   }
@@ -87,6 +125,22 @@ export function withLongestGap(output: GeneratorOutput, group: GroupOutput): Gen
   const generators = output.generators.map((generator) => ({ ...generator, longest_gap_ms }));
   return { ...output, generators };
 }
+
+/** A turn as a slice of a warm-up. At this layer the generator itself calls the limiter. */
+const sliceOf = ({
+  took_ms,
+  requests,
+  answers,
+  followed,
+  latency_sum_us,
+  cpu_us,
+}: TurnEvent): WarmupSlice => ({
+  took_s: took_ms / 1000,
+  requests,
+  answers: answers + followed,
+  latency_sum_us,
+  cpu_us_per_request: cpu_us / requests,
+});
 
 function meanLatencyMs(turns: readonly TurnEvent[]): number {
   const answers = sum(turns.map((turn) => turn.answers + turn.followed));

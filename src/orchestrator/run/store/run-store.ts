@@ -36,11 +36,6 @@ export type RunStore = Pick<ProbedStore, keyof ProbedStore>;
 export interface StoreSide {
   store?: StoreEvidence;
   service?: ServiceEvidence;
-  /**
-   * How many connections the store's nodes accepted since the first reading, without the probe's;
-   * absent where that is not known.
-   */
-  reconnections?: number;
   diagnosed?: NodeDiagnosis[];
 }
 
@@ -246,10 +241,13 @@ class ProbedStore {
 
   async readAfter(): Promise<StoreSide> {
     const after = await this.#ask(["read", ...this.#furtherActions()]);
+    const connections = this.#connectionsReceived(after);
     return {
-      store: this.#storeEvidence(after),
+      store: {
+        ...this.#storeEvidence(after),
+        ...definedOnly({ connections_under_load: connections }),
+      },
       ...definedOnly({
-        reconnections: this.#reconnections(after),
         service: this.#serviceEvidence(after),
         diagnosed: this.#settings.diagnose ? this.#diagnosed(after) : undefined,
       }),
@@ -292,10 +290,13 @@ class ProbedStore {
     return { id: this.#service.id, role: SERVICE, at_start, at_end, settings };
   }
 
-  /** The number of reconnections; undefined for an external store, to which others may connect. */
-  #reconnections(after: ProbeReport): number | undefined {
+  /**
+   * The connections that all nodes received since the reading before the load, without the probe's
+   * own; undefined for an external store, to which others may connect.
+   */
+  #connectionsReceived(after: ProbeReport): number | undefined {
     if (this.#isExternal) return undefined;
-    let reconnections = 0;
+    let connections = 0;
     for (const [place, { id, index }] of this.#answering.entries()) {
       const receivedBefore = this.#before.readings?.[index]?.connections_received;
       const receivedNow = after.readings?.[place]?.connections_received;
@@ -303,13 +304,13 @@ class ProbedStore {
 
       const requestsBefore = this.#requestsBefore.get(id);
       if (requestsBefore === undefined) {
-        reconnections += receivedNow - receivedBefore - this.#requests;
+        connections += receivedNow - receivedBefore - this.#requests;
         continue;
       }
       // A restarted process has counted from 0.
-      reconnections += receivedNow - (this.#requests - requestsBefore);
+      connections += receivedNow - (this.#requests - requestsBefore);
     }
-    return Math.max(0, reconnections);
+    return Math.max(0, connections);
   }
 
   #storeEvidence(after: ProbeReport): StoreEvidence {

@@ -54,7 +54,7 @@ describe("the README of a campaign", () => {
     [["--clients", "none", "--runs", "2", "--warmup", "2.5"], ["2.5 s of warm-up"]],
     [
       ["--clients", "none", "--runs", "auto", "--warmup", "auto"],
-      ["at most 20", "5 to 20", "3 to 10 s"],
+      ["at most 20", "5 to 20", "up to 10 s of warm-up"],
     ],
     [
       ["--clients", "iovalkey,valkey-glide", "--runs", "10"],

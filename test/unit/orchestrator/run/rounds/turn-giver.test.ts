@@ -3,7 +3,15 @@ import { turnOf } from "../../../../../src/contract/turns.js";
 import { TurnGiver } from "../../../../../src/orchestrator/run/rounds/turn-giver.js";
 import type { Exit } from "../../../../../src/runtimes/runtime-types.js";
 
-const TURN = { event: "turn", answers: 7, followed: 0, latency_sum_us: 70 } as const;
+const TURN = {
+  event: "turn",
+  answers: 7,
+  followed: 0,
+  latency_sum_us: 70,
+  took_ms: 500,
+  requests: 7,
+  cpu_us: 700,
+} as const;
 const ORDER = { lengths: { lead_in_ms: 5, slice_ms: 500 }, seconds: 2, seed: 1 };
 
 /**
@@ -47,6 +55,7 @@ function generators(count: number, bad?: { index: number; hangs?: boolean }) {
 test("each cycle gives every generator one turn, and the next begins when the one before has ended", async () => {
   const { giver, log } = generators(3);
   const taken = await giver.give(ORDER);
+  giver.endTurns();
   expect(taken).toEqual(Array(3).fill(Array(4).fill(TURN)));
   const begun = log.filter((line) => line.endsWith("begins"));
   expect(log).toEqual([
@@ -61,6 +70,7 @@ test("each cycle gives every generator one turn, and the next begins when the on
 test("one that ends in its turn gets no other, and the others have all of theirs", async () => {
   const { giver, log } = generators(3, { index: 1 });
   const taken = await giver.give(ORDER);
+  giver.endTurns();
   expect(taken.map(({ length }) => length)).toEqual([4, 1, 4]);
   expect(log).not.toContain("1 last");
 });
@@ -72,7 +82,16 @@ test("one that hangs in its turn is stopped, and the others have all of theirs",
   const giving = giver.give(ORDER);
   await vi.advanceTimersByTimeAsync(40_000);
   const taken = await giving;
+  giver.endTurns();
   expect(taken.map(({ length }) => length)).toEqual([4, 1, 4]);
   expect(log.filter((line) => line === "1 is stopped")).toHaveLength(1);
   expect(log).not.toContain("1 last");
+});
+
+test("generators that need no further turns get none, and hear of the last one", async () => {
+  const { giver, log } = generators(3);
+  const taken = await giver.give(ORDER, [0, 2]);
+  giver.endTurns();
+  expect(taken.map(({ length }) => length)).toEqual([4, 0, 4]);
+  expect(log.filter((line) => line.startsWith("1"))).toEqual(["1 last"]);
 });
