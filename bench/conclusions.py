@@ -116,18 +116,22 @@ def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Co
     """One campaign: what its ranking claims, against the truth."""
     (cell,) = cells(summaries)
     (ranking,) = cell.rankings
-    wrong_difference = wrong_equality = False
+    wrong_difference = wrong_direction = wrong_equality = False
     covered = []
     planted = []
+    directions = []
     above = []
     for pair in ranking.pairs:
         true = truth.get(pair.new.identity.label, 1.0) / truth.get(pair.base.identity.label, 1.0)
         comparison = pair.comparison
         if comparison.interval:
             covered.append(comparison.interval.low <= true <= comparison.interval.high)
+        true_direction = "better" if true > 1 else "worse" if true < 1 else None
+        wrong_direction |= comparison.direction not in (None, true_direction)
         if true == 1:
             wrong_difference |= comparison.shown
         elif abs(true - 1) >= 0.05:
+            directions.append(comparison.direction == true_direction)
             planted.append(comparison.shown and (comparison.status == "better") == (true > 1))
         if abs(true - 1) > 0.02:
             wrong_equality |= comparison.status == "no difference"
@@ -135,8 +139,10 @@ def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Co
             above.append(comparison.ratio > true)
     counted.add("covered", covered)
     counted.add("5 % found", planted)
+    counted.add("direction of 5 % found", directions)
     counted.add("above the truth", above)
     counted.add("false flag", [wrong_difference])
+    counted.add("wrong direction", [wrong_direction])
     counted.add("wrong equality", [wrong_equality])
     labels = [row.identity.label for row in ranking.summaries]
     best = max(truth.get(label, 1.0) for label in labels)
@@ -327,6 +333,8 @@ def _load(
 
 #: A client that is 5 % faster, one that is as fast as the reference, one that is 5 % slower.
 PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
+#: Differences below and above twice the margin, whose words are `slightly` and `size open`.
+SMALL = {OTHERS[0]: 1.04, OTHERS[1]: 1.01}
 
 _failed: list[str] = []
 
@@ -346,7 +354,14 @@ def show_shares(
     print(f"{name:46} {'; '.join(texts)}", flush=True)
 
 
-WRONG = ("false flag", "wrong equality", "wrong winner", "copy told apart", "exit 6")
+WRONG = (
+    "false flag",
+    "wrong direction",
+    "wrong equality",
+    "wrong winner",
+    "copy told apart",
+    "exit 6",
+)
 COVERED = (("covered", 0.95),)
 
 
@@ -368,9 +383,14 @@ def main(words: list[str]) -> int:
         # 80 % are asked where runs deviate by 2 %; these hosts move them by more.
         asked = (*COVERED, ("5 % found", 0.8)) if host == "calm" else COVERED
         show_shares(f"{host}, 10 rounds, 5 % planted", planted, WRONG, asked)
+        small = rankings(host, campaigns, 10, truth=SMALL)
+        show_shares(f"{host}, 10 rounds, 1 and 4 % planted", small, WRONG, COVERED)
         show_shares(f"{host}, auto, equal", auto(host, campaigns), WRONG, COVERED)
         show_shares(
             f"{host}, auto, 5 % planted", auto(host, campaigns, truth=PLANTED), WRONG, COVERED
+        )
+        show_shares(
+            f"{host}, auto, 1 and 4 % planted", auto(host, campaigns, truth=SMALL), WRONG, COVERED
         )
         for rounds in (6, 12):
             show_shares(

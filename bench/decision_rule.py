@@ -38,7 +38,7 @@ class Judged:
 
     low: Floats
     high: Floats
-    floor: float = 0.02
+    margin: float = 0.02
 
     @property
     def rejected(self) -> float:
@@ -47,11 +47,11 @@ class Judged:
 
     @property
     def better(self) -> float:
-        return float((self.low > 1 + self.floor).mean())
+        return float((self.low > 1 + self.margin).mean())
 
     @property
     def worse(self) -> float:
-        return float((self.high < 1 - self.floor).mean())
+        return float((self.high < 1 - self.margin).mean())
 
     @property
     def flagged(self) -> float:
@@ -59,7 +59,7 @@ class Judged:
 
     @property
     def decided(self) -> float:
-        within = (self.low >= 1 - self.floor) & (self.high <= 1 + self.floor)
+        within = (self.low >= 1 - self.margin) & (self.high <= 1 + self.margin)
         return self.flagged + float(within.mean())
 
     def covers(self, ratio: float) -> float:

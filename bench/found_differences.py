@@ -23,7 +23,7 @@ from report.analysis.rankings import Ranking  # noqa: E402
 from report.analysis.row_pairs import sample_between  # noqa: E402
 from report.analysis.summary import Summary  # noqa: E402
 from report.results.load import load_campaign  # noqa: E402
-from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_samples  # noqa: E402
+from report.statistics.decision import DEFAULT_MARGIN, Comparison, compare_samples  # noqa: E402
 from report.statistics.power import (  # noqa: E402
     PAIRED,
     UNPAIRED,
@@ -97,7 +97,9 @@ def _outlook(new: Side, base: Side, rounds: int, paired: bool, round_s: float) -
     deviation = (
         log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
     )
-    needed = runs_needed(0.95, deviation or 0, DEFAULT_FLOOR, method=PAIRED if paired else UNPAIRED)
+    needed = runs_needed(
+        0.95, deviation or 0, DEFAULT_MARGIN, method=PAIRED if paired else UNPAIRED
+    )
     if deviation is None or needed is None:
         return "5 % would take more than 1000 rounds"
     minutes = needed * round_s / 60

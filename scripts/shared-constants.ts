@@ -33,7 +33,7 @@ export const sharedConstants = {
   max_document_bytes: MAX_DOCUMENT_BYTES,
   verdicts_file: VERDICTS_FILE,
   level: statistics.LEVEL,
-  floor_share: statistics.FLOOR_SHARE,
+  margin_share: statistics.MARGIN_SHARE,
   min_runs: statistics.MIN_RUNS,
   min_pairs: statistics.MIN_PAIRS,
   min_rounds_to_pair: statistics.MIN_ROUNDS_TO_PAIR,

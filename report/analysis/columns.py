@@ -331,6 +331,10 @@ def _conclusion(entry: SummaryEntry) -> str | None:
     return entry.ranking.conclusion_of(entry.summary) if entry.ranking else None
 
 
+def _statement(entry: SummaryEntry) -> str | None:
+    return entry.ranking.statement_of(entry.summary) if entry.ranking else None
+
+
 _SUMMARY_ONLY: Mapping[str, Column] = {
     "store_external": column.truth(_summary_value(_store_external)),
     "limiter_script_kind": column.text(
@@ -401,6 +405,7 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
     "ratio_interval_high": column.number(lambda entry: interval_end(entry.ratio, "high"), 4),
     "ratio_to": column.text(_base_label),
     "conclusion": column.text(_conclusion),
+    "statement": column.text(_statement),
 }
 
 
@@ -467,6 +472,7 @@ COMPARISON_COLUMNS: Mapping[str, Column] = {
     "interval_low": column.number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
     "interval_high": column.number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),
     "conclusion": column.text(_compared("conclusion")),
+    "statement": column.text(_compared("statement")),
     "reason": column.text(_compared("reason")),
     "p": column.number(_compared("p"), None),
     "p_holm": column.number(_compared("p_holm"), None),

@@ -55,12 +55,14 @@ class Frames:
     `summary` has a row for each configuration. A figure is the median over the runs that count
     (rule M28), with its range in `…_min` and `…_max`. A run in which the target failed its load has
     the worst rank. `ratio` is to `ratio_to` (`Float64`, new ÷ base), `conclusion` is a word of
-    `report.statistics.conclusions`, or `reference`, or `told apart` for a copy.
+    `report.statistics.conclusions`, or `reference`, or `told apart` for a copy. `statement` adds
+    what the interval bounds.
 
     `comparisons` has a row for each two configurations of a ranking that are compared. `figure`
     names the column of `summary` that is compared. `ratio` is new ÷ base, with `interval_low` and
     `interval_high` (95 %). `conclusion` is that of `new`: `faster` or `slower` of a rate, `better`
-    or `worse` of a latency or of CPU. `detectable` is a share.
+    or `worse` of a latency or of CPU. `statement` adds what the interval bounds. `detectable` is a
+    share.
 
     `seconds` has a row for each second of each selected run (`median` in `runs`): `t_s` (s, since
     the window opened), `interval_s` (s), `allowed`, `limited` and `failed` (answers), `p50_ms` and

@@ -148,7 +148,7 @@ def rows_by_ranking(rows: Sequence[Summary]) -> list[tuple[RankingProperties, li
 
 class Pair(Struct, frozen=True):
     """Two rows of a ranking. The base is the reference, or without one the row that stands
-    higher."""
+    higher. One is better, and the other worse, if the difference exceeds the margin."""
 
     base: Summary
     new: Summary
@@ -167,6 +167,11 @@ class Pair(Struct, frozen=True):
         if better is None:
             return None
         return self.base if better is self.new else self.new
+
+    @property
+    def behind(self) -> Summary | None:
+        """The row that was shown to be worse, by however little."""
+        return {"better": self.base, "worse": self.new}.get(self.comparison.direction or "")
 
     def has(self, row: Summary) -> bool:
         return row in (self.base, self.new)
@@ -265,6 +270,13 @@ class Ranking(Struct, frozen=True):
             return conclusion_of("better", higher_is_better=not self.open_loop)
         comparison = self.versus_base(row)
         return comparison.conclusion if comparison else ""
+
+    def statement_of(self, row: Summary) -> str:
+        """The word of `conclusion_of`, with what the interval bounds if it is that of the
+        comparison: `faster, at least 4 %`."""
+        word = self.conclusion_of(row)
+        comparison = self.ratio_of(row)
+        return comparison.statement if comparison and comparison.conclusion == word else word
 
     @property
     def limiters(self) -> tuple[str, ...]:

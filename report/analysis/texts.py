@@ -299,6 +299,9 @@ def name(summary: Row) -> str:
     return summary.identity.short_label
 
 
+#: An end that lies on a margin to so many decimals cannot be told from it.
+_MOST_DECIMALS = 4
+
 #: The text for a comparison in which the typical run of one side failed its load.
 NO_RATIO = "no ratio"
 
@@ -313,8 +316,34 @@ def interval_of(comparison: Comparison) -> str:
         return ""
 
     ratio = NO_RATIO if comparison.ratio is None else f"{comparison.ratio:.2f}×"
-    interval_part = interval_text(interval) if interval else ""
+    decimals = decimals_of_ends(comparison)
+    interval_part = interval_text(interval, f"{{:.{decimals}f}}".format) if interval else ""
     return ", ".join(filter(None, [ratio, interval_part]))
+
+
+def decimals_of_ends(comparison: Comparison, fewest: int = 2) -> int:
+    """The number of decimals with which the printed ends of the interval lie on the same sides of 1
+    and of the margins as the ends themselves."""
+    interval = comparison.interval
+    if interval is None:
+        return fewest
+    margin = comparison.margin
+    ends = [end for end in (interval.low, interval.high) if 0 < end < math.inf]
+    if comparison.status == "no difference":
+        steps = []
+    elif comparison.size_is_open or comparison.status.startswith("slightly"):
+        steps = [0.0, margin, 2 * margin]
+    else:
+        steps = [0.0, margin]
+    limits = [1 + sign * step for step in steps for sign in (1, -1)]
+
+    def sides(values: Sequence[float]) -> list[tuple[bool, bool]]:
+        return [(value < limit, value > limit) for value in values for limit in limits]
+
+    for digits in range(fewest, _MOST_DECIMALS):
+        if sides([round(end, digits) for end in ends]) == sides(ends):
+            return digits
+    return _MOST_DECIMALS
 
 
 def interval_text(interval: RatioInterval, show: Callable[[float], str] = "{:.2f}".format) -> str:

@@ -17,7 +17,7 @@ from report.base.format import plural
 from report.claims.compared_rows import Document
 from report.claims.metrics import METRICS
 from report.results.model import Run
-from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
+from report.statistics.decision import DEFAULT_MARGIN, Comparison, Level, compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval
 
 CONFIRMED = "confirmed"
@@ -44,7 +44,7 @@ def judge_rows(
         return "", f"{UNDECIDED}: a foreign program measured one side alone"
 
     level = Level(interval=ALPHA / family)
-    (comparison,) = compare_samples([sample], DEFAULT_FLOOR, figure.higher_is_better, level)
+    (comparison,) = compare_samples([sample], DEFAULT_MARGIN, figure.higher_is_better, level)
     text = ratio_text(comparison.ratio, comparison.interval)
     reason = _reason_of_none(expectation, analysis, row, base, comparison)
     if reason or comparison.interval is None:

@@ -31,14 +31,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def floor_share(text: str) -> float:
-    """The share of a floor in percent: 0.02 for `2%` or `2`.
+def margin_share(text: str) -> float:
+    """The share of a margin in percent: 0.02 for `2%` or `2`.
 
     Raises ReportError for other texts, and from 100 % on."""
     match = _PERCENT.fullmatch(text.strip())
     if not match:
         raise ReportError(
-            f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
+            f"--margin {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
         )
     return float(match[1]) / 100
 
@@ -111,11 +111,11 @@ def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
 def _run(options: argparse.Namespace) -> int:
     campaigns = CampaignReader()
     allowed = _allowed(options.allow or "")
-    floor = floor_share(options.floor)
+    margin = margin_share(options.margin)
     if options.save_baseline is not None:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)
-    outcome = compare_sides(base, new, METRICS[options.metric], floor, allowed)
+    outcome = compare_sides(base, new, METRICS[options.metric], margin, allowed)
     print(FORMATS[options.format](outcome))
 
     if options.fail_on == "never":

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from report.base.errors import USAGE
-from report.statistics.decision import DEFAULT_FLOOR
+from report.statistics.decision import DEFAULT_MARGIN
 from report.statistics.max_rate_estimate import estimate_max_rate
 from report.statistics.power import (
     TOGETHER,
@@ -39,9 +39,9 @@ def power(
     if deviation is None:
         raise ValueError("needs at least two pairs of positive figures")
     ratio = ratio_of_pairs(pairs)
-    detectable = detectable_difference(rounds, None, deviation, DEFAULT_FLOOR, method=TOGETHER)
+    detectable = detectable_difference(rounds, None, deviation, DEFAULT_MARGIN, method=TOGETHER)
     rounds_needed = [
-        runs_needed(sought, deviation, DEFAULT_FLOOR, method=TOGETHER) for sought in ratios
+        runs_needed(sought, deviation, DEFAULT_MARGIN, method=TOGETHER) for sought in ratios
     ]
     return {
         "ratio": ratio.estimate,

@@ -24,32 +24,32 @@ class Outcome(Struct, frozen=True, kw_only=True):
     base: Selection
     new: Selection
     metric: Metric
-    floor: float
+    margin: float
     """The difference that is too small to count, as a share of 1."""
     row_comparisons: tuple[RowComparison, ...]
     notes: tuple[str, ...]
 
     @property
     def verdict(self) -> str:
-        """`regression`, `no regression`, or `not decided` if some row neither shows nor excludes
-        a difference.
+        """`regression` if some row is worse beyond the margin, `no regression` if each is better or
+        differs by no more than the margin, else `not decided`.
 
         Only rows that can conclude something count."""
-        statuses = {
-            row_comparison.comparison.status
+        comparisons = [
+            row_comparison.comparison
             for row_comparison in self.row_comparisons
             if row_comparison.matched.concludes
-        }
-        if "worse" in statuses:
+        ]
+        if any(comparison.status == "worse" for comparison in comparisons):
             return "regression"
-        return (
-            "no regression"
-            if statuses and statuses <= {"better", "no difference"}
-            else "not decided"
+        are_harmless = all(
+            comparison.direction == "better" or comparison.status == "no difference"
+            for comparison in comparisons
         )
+        return "no regression" if comparisons and are_harmless else "not decided"
 
 
-def _concluded(matched: MatchedRows, comparison: Comparison, floor: float) -> Comparison:
+def _concluded(matched: MatchedRows, comparison: Comparison, margin: float) -> Comparison:
     """The comparison, with an estimate that knows of looks, and without a conclusion if there is a
     reason against one."""
     if matched.reason:
@@ -67,7 +67,7 @@ def _concluded(matched: MatchedRows, comparison: Comparison, floor: float) -> Co
     if matched.references is None:
         levels = matched.base.look_schedule.levels if matched.base.look_schedule else ()
         looks = [look for look in levels if stop.rounds is None or look[0] <= stop.rounds]
-        return corrected_for_looks(comparison, matched.sample, looks, floor)
+        return corrected_for_looks(comparison, matched.sample, looks, margin)
     sides = zip(
         matched.rows, matched.references, (matched.base_side, matched.new_side), strict=True
     )
@@ -87,7 +87,7 @@ def _concluded(matched: MatchedRows, comparison: Comparison, floor: float) -> Co
 
 
 def _comparisons(
-    pairs: Sequence[MatchedRows], metric: Metric, floor: float
+    pairs: Sequence[MatchedRows], metric: Metric, margin: float
 ) -> dict[MatchedRows, Comparison]:
     """The comparison of each pair. Those that cannot conclude are a family of their own, so that
     they do not make that of the others larger."""
@@ -95,10 +95,10 @@ def _comparisons(
     for concluding in (True, False):
         family = [pair for pair in pairs if concluding is not bool(pair.reason)]
         comparisons = compare_samples(
-            [pair.sample for pair in family], floor, metric.read.higher_is_better
+            [pair.sample for pair in family], margin, metric.read.higher_is_better
         )
         for pair, comparison in zip(family, comparisons, strict=True):
-            comparison_by_rows[pair] = _concluded(pair, comparison, floor)
+            comparison_by_rows[pair] = _concluded(pair, comparison, margin)
     return comparison_by_rows
 
 
@@ -130,7 +130,7 @@ def _differs(
 
 
 def compare_sides(
-    base: Selection, new: Selection, metric: Metric, floor: float, allowed: frozenset[str]
+    base: Selection, new: Selection, metric: Metric, margin: float, allowed: frozenset[str]
 ) -> Outcome:
     """Compares what two sides have in common.
 
@@ -152,7 +152,7 @@ def compare_sides(
         ],
         allowed,
     )
-    comparison_by_rows = _comparisons(pairs, metric, floor)
+    comparison_by_rows = _comparisons(pairs, metric, margin)
     row_comparisons = tuple(
         RowComparison(pair, comparison_by_rows[pair], _differs(pair, differences))
         for pair, differences in zip(pairs, row_differences, strict=True)
@@ -168,7 +168,7 @@ def compare_sides(
         base=base,
         new=new,
         metric=metric,
-        floor=floor,
+        margin=margin,
         row_comparisons=row_comparisons,
         notes=tuple(notes),
     )

@@ -92,7 +92,7 @@ _FIGURES: Mapping[str, Column] = {
 _COLUMNS: Mapping[str, Column] = {
     **_TEXTS,
     **_FIGURES,
-    "new is": column.text(lambda line: line.row_comparison.comparison.conclusion),
+    "new is": column.text(lambda line: line.row_comparison.comparison.statement),
 }
 
 
@@ -124,18 +124,18 @@ def _remarks(row_comparison: RowComparison) -> Iterator[str]:
     is_paired = comparison.pairs is not None
     if closed_throughput and (resources := shared_limits(pair.new, pair.base, is_paired)):
         yield limited_throughput(resources)
-    if comparison.decided and (although := although_suspect(pair.rows)):
+    if comparison.concluded and (although := although_suspect(pair.rows)):
         yield f"{conclusion}{although}"
 
     unsteady = detectable is not None and detectable > 1
     if not pair.concludes:
         yield f"{conclusion}: {comparison.reason}"
-    elif not comparison.decided and unsteady:
+    elif not comparison.concluded and unsteady:
         yield (
             f"{conclusion}: these runs are too unsteady to compare, even a figure twice as high could "
             "be missed; stop other work on this machine and measure again"
         )
-    elif not comparison.decided:
+    elif not comparison.concluded:
         is_final = comparison.blocked or comparison.status == "not comparable"
         yield f"{conclusion}: {comparison.reason}{'' if is_final else f'; {runs_text(comparison)}'}"
 
@@ -165,7 +165,7 @@ def _head(outcome: Outcome) -> tuple[str, str]:
     direction = "higher" if outcome.metric.read.higher_is_better else "lower"
     return (
         f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
-        f"a difference counts only beyond ±{_percent_text(outcome.floor)}",
+        f"margin ±{_percent_text(outcome.margin)}: less does not matter",
     )
 
 
@@ -195,12 +195,12 @@ def as_table(outcome: Outcome) -> str:
 
 
 def as_markdown(outcome: Outcome) -> str:
-    title, floor = map(prose, _head(outcome))
+    title, margin = map(prose, _head(outcome))
     rows = [[prose(text) for text in cells] for cells in _lines(outcome).itertuples(index=False)]
     notes = [f"- {prose(text)}" for text in _notes(outcome)]
     return "\n".join(
         [
-            f"**{outcome.verdict}**: {title}; {floor}",
+            f"**{outcome.verdict}**: {title}; {margin}",
             "",
             *table(list(_COLUMNS), rows, len(_TEXTS)),
             *(["", *notes] if notes else []),
@@ -240,12 +240,12 @@ def as_json(outcome: Outcome) -> str:
     order of time, with null for a run that failed its load or has no upper bound."""
     document = {
         "schema": "ratelimit-bench/comparison",
-        "schema_version": 3,
+        "schema_version": 4,
         "verdict": outcome.verdict,
         "metric": outcome.metric.id,
         "metric_text": outcome.metric.text,
         "higher_is_better": outcome.metric.read.higher_is_better,
-        "floor_percent": 100 * outcome.floor,
+        "margin_percent": 100 * outcome.margin,
         "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
         "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
         "comparisons": [_comparison(row_comparison) for row_comparison in outcome.row_comparisons],

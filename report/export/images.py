@@ -178,13 +178,13 @@ def _answer(forest: Forest) -> str:
     def x_of(place: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _TEXT) * place / 100
 
-    low, high = map(x_of, forest.floor)
+    low, high = map(x_of, forest.margin)
     parts = [
         f'<rect class="b" opacity="0.5" x="{low:.1f}" y="{_TOP - 6}" '
         f'width="{high - low:.1f}" height="{_ROW * len(lines)}"/>',
         f'<path class="g" d="M{x_of(forest.one):.1f} {_TOP - 6}V{height - 30}"/>',
     ]
-    rows = [(row.label, f"{row.text} {row.status}".strip()) for row in forest.rows]
+    rows = [(row.label, f"{row.text} {row.statement}".strip()) for row in forest.rows]
     for index, row in enumerate(lines):
         middle = _TOP + index * _ROW + 9
         if isinstance(row, str):
@@ -201,7 +201,7 @@ def _answer(forest: Forest) -> str:
             )
         if row.at is not None:
             parts.append(_text(x_of(row.at), middle + 5, row.shape, "t", "middle"))
-        conclusion = f"{row.text} {row.status}".strip()
+        conclusion = f"{row.text} {row.statement}".strip()
         parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(conclusion, 60)))
 
     parts += [_text(x_of(place), height - 12, text, "q", "middle") for place, text in forest.ticks]

@@ -242,6 +242,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     detectable = comparison.detectable
     return {
         "conclusion": comparison.conclusion,
+        "statement": comparison.statement,
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,

@@ -16,7 +16,7 @@ from report.base.format import plural, rate
 from report.sections.headings import cell_title
 from report.sections.ranking_text import although_suspect
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
-from report.statistics.decision import DEFAULT_FLOOR
+from report.statistics.decision import DEFAULT_MARGIN
 from report.statistics.run_samples import median_interval
 from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
 
@@ -84,10 +84,15 @@ def _pair_text(pair: Pair, settled_at: int | None) -> tuple[bool, str]:
         runs = plural(comparison.pairs, "pair")
     interval = ", ".join(filter(None, (interval_of(comparison), runs)))
 
-    if not comparison.decided or settled_at is None:
+    if not comparison.concluded or settled_at is None:
         reason = comparison.reason or "not evaluated yet"
         more = outlook(comparison)
-        text = f"{new} and {base}: {reason} ({interval})"
+        subject = (
+            f"{new} is {comparison.direction_word} than {base}, and"
+            if comparison.size_is_open
+            else f"{new} and {base}:"
+        )
+        text = f"{subject} {reason} ({interval})"
         return False, f"{text}; {more}" if more else text
 
     although = although_suspect((pair.base, pair.new))
@@ -96,8 +101,8 @@ def _pair_text(pair: Pair, settled_at: int | None) -> tuple[bool, str]:
     if comparison.ratio is None:
         failed = "both failed their load in half of their runs or more"
         return True, f"{new} and {base} {failed} ({interval})"
-    floor = f"{100 * comparison.floor:g} %"
-    return True, f"{new} and {base} do not differ by more than {floor} ({interval}){although}"
+    margin = f"{100 * comparison.margin:g} %"
+    return True, f"{new} and {base} do not differ by more than {margin} ({interval}){although}"
 
 
 def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
@@ -123,7 +128,7 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
     open_reason = (
         "wider than" if not is_tight(values) else "no second look confirmed that it is within"
     )
-    return False, f"{text}: {open_reason} ± {100 * DEFAULT_FLOOR:.1f} %"
+    return False, f"{text}: {open_reason} ± {100 * DEFAULT_MARGIN:.1f} %"
 
 
 class _Conclusions:

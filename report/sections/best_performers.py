@@ -101,7 +101,7 @@ def _conclusion(performer: BestPerformer) -> str:
     if sum(bool(row.selected) for row in performer.rows) < 2:
         return "only one"
     if performer.ranking.winner is performer.best:
-        return performer.ranking.conclusion_of(performer.best)
+        return performer.ranking.statement_of(performer.best)
     return "first, not shown"
 
 

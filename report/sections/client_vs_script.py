@@ -67,7 +67,7 @@ def _ratio(comparison: Comparison | None, read: Figure, open_loop: bool) -> str:
     follows = read is throughput if open_loop else read is consumer_cpu
     tested = comparison.p_holm is not None and not follows
     text = interval_of(comparison)
-    return ", ".join([text, *([comparison.conclusion] if tested else [])]) if text else ABSENT
+    return ", ".join([text, *([comparison.statement] if tested else [])]) if text else ABSENT
 
 
 def _row(

@@ -257,7 +257,7 @@ def _table(
                 if comparison
                 else section.named("")
             )
-            cells += section.named(comparison.conclusion if comparison else "")
+            cells += section.named(comparison.statement if comparison else "")
         rows.append(section.TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
         *section.words("Target", "Load", "Beside"),

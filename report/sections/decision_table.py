@@ -49,6 +49,8 @@ class DecisionRow(Struct, frozen=True):
     cpu_ratio: str
     status: str
     """The conclusion in a word or two; empty where nothing is compared."""
+    statement: str
+    """The status with what the interval bounds: `faster, size open, at least 2 %`."""
     outlook: str
     """How many rounds would decide it; empty where it is decided."""
     limit: TableCell
@@ -62,7 +64,12 @@ class DecisionRow(Struct, frozen=True):
 
     @property
     def conclusion(self) -> str:
-        """Its status for a form without styles: `faster`, or `its copy, no difference`."""
+        """Its statement for a form without styles: `faster, at least 4 %`, `its copy, …`."""
+        return ", ".join(filter(None, (COPY if self.is_copy else "", self.statement)))
+
+    @property
+    def short_conclusion(self) -> str:
+        """Its status for a narrow form without styles: `faster`, or `its copy, no difference`."""
         return ", ".join(filter(None, (COPY if self.is_copy else "", self.status)))
 
     @property
@@ -151,6 +158,7 @@ def decision_row(row: Summary, text: LayerText, ranking: Ranking | None = None) 
         ratio=against_base(comparison),
         cpu_ratio=against_base(cpu_comparison),
         status=ranking.conclusion_of(row) if ranking else "",
+        statement=ranking.statement_of(row) if ranking else "",
         outlook=outlook,
         limit=limit_cell(row),
         verdict=verdict_summary(row),
@@ -158,8 +166,9 @@ def decision_row(row: Summary, text: LayerText, ranking: Ranking | None = None) 
 
 
 def _outlook(comparison: Comparison) -> str:
-    """How many runs would decide the comparison: `takes about 14 runs`."""
-    if comparison.status != "not decided" or comparison.blocked:
+    """How many runs would decide the comparison, or its size: `takes about 14 runs`."""
+    is_open = comparison.status == "not decided" or comparison.size_is_open
+    if not is_open or comparison.blocked:
         return ""
     if comparison.runs_needed:
         return f"takes about {comparison.runs_needed:,} runs"

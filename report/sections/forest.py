@@ -3,14 +3,14 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
-from report.analysis.texts import NO_RATIO
+from report.analysis.texts import NO_RATIO, decimals_of_ends
 from report.sections.headings import scope_text, scopes
-from report.statistics.decision import DEFAULT_FLOOR, Comparison
+from report.statistics.decision import DEFAULT_MARGIN, Comparison
 
 #: The axis ends here, so that one row does not squeeze the others. An arrow marks an interval that
 #: is cut.
@@ -31,8 +31,16 @@ MAX_ROWS = 40
 SHAPES = {
     "faster": "▶",
     "better": "▶",
+    "slightly faster": "▸",
+    "slightly better": "▸",
+    "faster, size open": "▷",
+    "better, size open": "▷",
     "slower": "◀",
     "worse": "◀",
+    "slightly slower": "◂",
+    "slightly worse": "◂",
+    "slower, size open": "◁",
+    "worse, size open": "◁",
     "no difference": "■",
     "not decided": "○",
 }
@@ -44,6 +52,8 @@ class ForestRow(Struct, frozen=True):
     summary_id: str
     label: str
     status: str
+    statement: str
+    """The status with what the interval bounds."""
     text: str
     shape: str
     at: float | None = None
@@ -71,7 +81,7 @@ class Forest(Struct, frozen=True):
     """The place and text of each tick."""
     one: float
     """The place of the ratio 1."""
-    floor: tuple[float, float]
+    margin: tuple[float, float]
     """The places between which a difference does not count."""
     resolution: tuple[float, float] | None
     """The places between which copies of references lie; None without a copy."""
@@ -117,30 +127,35 @@ def _axis(comparisons: Sequence[Comparison]) -> _Axis:
 
 
 def _compared_row(
-    summary: Summary, comparison: Comparison | None, status: str, axis: _Axis
+    summary: Summary, comparison: Comparison | None, ranking: Ranking, axis: _Axis
 ) -> ForestRow:
     """A row with the place of its ratio. Without a ratio it has no place."""
-    label = summary.identity.short_label
-    shape = SHAPES.get(status, "○")
+    status = ranking.conclusion_of(summary)
+    row = ForestRow(
+        summary_id=summary.id,
+        label=summary.identity.short_label,
+        status=status,
+        statement=ranking.statement_of(summary),
+        text="",
+        shape=SHAPES.get(status, "○"),
+    )
     if comparison is None or not comparison.ratio:
         reason = comparison.reason if comparison else NO_RATIO
-        return ForestRow(summary.id, label, status, summary.no_figures_reason or reason, shape)
+        return structs.replace(row, text=summary.no_figures_reason or reason)
 
     text = f"{comparison.ratio:.2f}×"
     place = axis.place(comparison.ratio)
     interval = comparison.interval
     if interval is None:
-        return ForestRow(summary.id, label, status, text, shape, place)
+        return structs.replace(row, text=text, at=place)
 
     if interval.high < math.inf:
-        text += f" ({interval.low:.2f}–{interval.high:.2f})"
-    return ForestRow(
-        summary.id,
-        label,
-        status,
-        text,
-        shape,
-        place,
+        decimals = decimals_of_ends(comparison)
+        text += f" ({interval.low:.{decimals}f}–{interval.high:.{decimals}f})"
+    return structs.replace(
+        row,
+        text=text,
+        at=place,
         low=axis.place(interval.low),
         high=axis.place(interval.high),
         cut_low=interval.low < axis.low,
@@ -150,22 +165,27 @@ def _compared_row(
 
 def _base_row(base: Summary, status: str, axis: _Axis) -> ForestRow:
     """The base of the ratios, which stands at 1."""
-    label = base.identity.short_label
-    return ForestRow(base.id, label, status, base.no_figures_reason, "◆", axis.place(1))
+    return ForestRow(
+        summary_id=base.id,
+        label=base.identity.short_label,
+        status=status,
+        statement=status,
+        text=base.no_figures_reason,
+        shape="◆",
+        at=axis.place(1),
+    )
 
 
 def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
     """Draws a row of the ranking, and its copy, which stands directly below it."""
-    status = ranking.conclusion_of(row)
     if row is ranking.base:
-        yield _base_row(row, status, axis)
+        yield _base_row(row, ranking.conclusion_of(row), axis)
     else:
-        yield _compared_row(row, ranking.versus_base(row), status, axis)
+        yield _compared_row(row, ranking.versus_base(row), ranking, axis)
 
     resolution = ranking.resolution
     if resolution and resolution.reference is row:
-        status_of_copy = ranking.conclusion_of(resolution.copy)
-        yield _compared_row(resolution.copy, resolution.comparison, status_of_copy, axis)
+        yield _compared_row(resolution.copy, resolution.comparison, ranking, axis)
 
 
 def _forest(scoped_rankings: Sequence[tuple[str, Ranking]]) -> Forest:
@@ -197,7 +217,7 @@ def _forest(scoped_rankings: Sequence[tuple[str, Ranking]]) -> Forest:
         groups=tuple(groups),
         ticks=axis.ticks(),
         one=axis.place(1),
-        floor=(axis.place(1 - DEFAULT_FLOOR), axis.place(1 + DEFAULT_FLOOR)),
+        margin=(axis.place(1 - DEFAULT_MARGIN), axis.place(1 + DEFAULT_MARGIN)),
         resolution=resolution,
         left_out=max(0, -room),
     )

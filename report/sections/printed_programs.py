@@ -173,9 +173,9 @@ def _ratio_rows(operations: StoreOperations) -> Iterator[section.TableRow]:
             cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for comparison in comparisons:
                 verdict = (
-                    f"{comparison.conclusion}: {comparison.reason}"
+                    f"{comparison.statement}: {comparison.reason}"
                     if comparison.reason
-                    else comparison.conclusion
+                    else comparison.statement
                 )
                 cells += [
                     section.number(_ratio(comparison), comparison.ratio),
@@ -193,8 +193,8 @@ def store_sentences(operations: StoreOperations | None) -> list[str]:
     for cell in operations.cells:
         for row, (rate_ratio, cpu) in cell.ratios:
             ratio_text = (
-                f"{_ratio(rate_ratio)} the throughput of {operations.reference} ({rate_ratio.conclusion}), "
-                f"{_ratio(cpu)} its CPU per operation {AT_FULL_LOAD} ({cpu.conclusion})"
+                f"{_ratio(rate_ratio)} the throughput of {operations.reference} ({rate_ratio.statement}), "
+                f"{_ratio(cpu)} its CPU per operation {AT_FULL_LOAD} ({cpu.statement})"
                 if rate_ratio.ratio is not None
                 else f"is not compared with {operations.reference}, because there are too few runs"
             )

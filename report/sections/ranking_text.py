@@ -20,10 +20,21 @@ from report.analysis.texts import (
 )
 from report.base.format import joined, plural, rate
 from report.sections.script_text import scripts_differ, what_varies
+from report.statistics.conclusions import Status
 from report.statistics.power import fewest_for_a_claim
 
 #: A conclusion mentions suspect runs from this share on.
 _MANY_SUSPECT = 1 / 3
+
+#: The statuses of differences, in the order in which sentences name them.
+_STATUSES_TO_NAME: tuple[Status, ...] = (
+    "worse",
+    "better",
+    "worse, size open",
+    "better, size open",
+    "slightly worse",
+    "slightly better",
+)
 
 #: A clause that begins with one of these gets a capital letter. A clause that begins with the name
 #: of a target does not.
@@ -150,16 +161,26 @@ def differences(ranking: Ranking) -> Iterator[str]:
         by_base.setdefault(pair.base.id, []).append(pair)
 
     for pairs_of_base in by_base.values():
-        for is_better in (False, True):
-            pairs = [pair for pair in pairs_of_base if (pair.better is pair.new) is is_better]
+        for status in _STATUSES_TO_NAME:
+            pairs = [pair for pair in pairs_of_base if pair.comparison.status == status]
             if pairs:
-                than = _than(ranking.open_loop, is_better, len(pairs) == 1)
+                than = _than(ranking.open_loop, status, len(pairs) == 1)
                 rows = joined(list(map(_with_ratio, pairs)))
-                yield f"{rows} {than} {name(pairs[0].base)}{_although_suspect_of(pairs)}"
+                although = _although_suspect_of(pairs)
+                size = _size_text(pairs) if pairs[0].comparison.size_is_open else ""
+                yield f"{rows} {than} {name(pairs[0].base)}{size}{although}"
+
+
+def _size_text(pairs: Sequence[Pair]) -> str:
+    """Says that the difference was shown to have a direction, and not a size beyond the margin."""
+    margin = f"{100 * pairs[0].comparison.margin:.3g} %"
+    if len(pairs) == 1:
+        return f", by a difference that may be below {margin}"
+    return f", by differences that may be below {margin}"
 
 
 def _pairs_to_name(ranking: Ranking) -> list[Pair]:
-    shown_pairs = [(pair, pair.worse.id) for pair in ranking.ranked_by if pair.worse]
+    shown_pairs = [(pair, pair.behind.id) for pair in ranking.ranked_by if pair.behind]
     pairs = [pair for pair, _ in shown_pairs if pair.base is ranking.base]
     worse_ids = {worse_id for pair, worse_id in shown_pairs if pair.base is ranking.base}
     for pair, worse_id in shown_pairs:
@@ -173,15 +194,19 @@ def _although_suspect_of(pairs: Iterable[Pair]) -> str:
     return although_suspect(row for pair in pairs for row in (pair.base, pair.new))
 
 
-def _than(open_loop: bool, better: bool, is_singular: bool) -> str:
-    """The verb of a comparison: `is slower than`, `have a lower p99 than`."""
+def _than(open_loop: bool, status: Status, is_singular: bool) -> str:
+    """The verb of a comparison: `is slower than`, `have a slightly lower p99 than`."""
+    slightly = "slightly " if status.startswith("slightly") else ""
+    better = "better" in status
     if open_loop:
-        return f"{'has' if is_singular else 'have'} a {'lower' if better else 'higher'} p99 than"
-    return f"{'is' if is_singular else 'are'} {'faster' if better else 'slower'} than"
+        verb = "has" if is_singular else "have"
+        return f"{verb} a {slightly}{'lower' if better else 'higher'} p99 than"
+    verb = "is" if is_singular else "are"
+    return f"{verb} {slightly}{'faster' if better else 'slower'} than"
 
 
 def _equal_text(ranking: Ranking) -> str:
-    """Names the rows that were shown to differ from the base by no more than the floor, or that
+    """Names the rows that were shown to differ from the base by no more than the margin, or that
     failed their load as the base did."""
     pairs = [pair for pair in _with_base(ranking) if pair.comparison.status == "no difference"]
     if not pairs:
@@ -193,9 +218,9 @@ def _equal_text(ranking: Ranking) -> str:
         return f"{rows} rank equal: their typical runs have no {figure}"
 
     rows = joined(list(map(_with_ratio, pairs)))
-    floor = f"{100 * pairs[0].comparison.floor:.3g} %"
+    margin = f"{100 * pairs[0].comparison.margin:.3g} %"
     although = _although_suspect_of(pairs)
-    return f"the {figure} of {rows} is within ±{floor} of that of {name(base)}{although}"
+    return f"the {figure} of {rows} is within ±{margin} of that of {name(base)}{although}"
 
 
 def _with_base(ranking: Ranking) -> list[Pair]:
@@ -253,7 +278,7 @@ def _cpu_differences(ranking: Ranking) -> str:
     decided = {
         row.id
         for pair in ranking.ranked_by
-        if pair.comparison.shown
+        if pair.comparison.direction
         for row in (pair.base, pair.new)
     }
     rows: list[Summary] = []
@@ -261,7 +286,7 @@ def _cpu_differences(ranking: Ranking) -> str:
     for pair in ranking.cpu_pairs:
         row = pair.new
         comparison = pair.comparison
-        if pair.base is not base or not comparison.shown:
+        if pair.base is not base or not comparison.direction:
             continue
         if comparison.ratio is None or comparison.interval is None:
             continue

@@ -67,7 +67,7 @@ class _Finding(Struct, frozen=True):
 
     @property
     def is_decided(self) -> bool:
-        return any(pair.comparison.shown for pair in self.ranking.ranked_by)
+        return any(pair.comparison.direction for pair in self.ranking.ranked_by)
 
 
 def _open_pairs(ranking: Ranking) -> list[Pair]:
@@ -184,7 +184,9 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     runs = max([MIN_ADVISED_RUNS, *affordable])
     command = (campaign.manifest or {}).get("command", "")
     beginning = (
-        "To decide the rest" if any(comparison.shown for comparison in comparisons) else "To decide"
+        "To decide the rest"
+        if any(comparison.direction for comparison in comparisons)
+        else "To decide"
     )
     if not command:
         return (f"{beginning}, measure about {runs} runs of each (--runs {runs}).", "")

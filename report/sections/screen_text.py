@@ -50,11 +50,11 @@ def screen_lines(analysis: Analysis) -> list[str]:
 
 
 def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
-    """The picture for a terminal, or for a text of any width, e.g.
-    `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) worse`."""
+    """The picture for a text of any width, e.g. `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower,
+    at least 31 %`. With a width, as in a terminal, each statement has a line of its own."""
     label_width = max(len(row.label) for row in forest.rows)
     placed = [row for row in forest.rows if row.at is not None]
-    text_width = max((len(f"{row.text} {row.status}") for row in placed), default=0)
+    text_width = max((len(row.text) for row in placed), default=0)
     if width:
         label_width = min(label_width, max(28, width - text_width - 20))
     axis_width = max(16, (width or 80) - label_width - text_width - 4)
@@ -65,8 +65,10 @@ def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
             yield group.heading
         for row in group.rows:
             axis = _axis_text(row, forest.one, axis_width)
-            text = f"{row.text} {row.status}".strip()
+            text = row.text if width else f"{row.text} {row.statement}".strip()
             yield f"{labels[row.label]:<{label_width}}  {axis}  {text}".rstrip()
+            if width and row.statement:
+                yield f"{'':{label_width}}  {row.statement}"[:width]
     if forest.left_out:
         yield f"and {plural(forest.left_out, 'row')} more"
 
@@ -149,7 +151,7 @@ def _screen_cells(row: DecisionRow) -> Sequence[str]:
     if summary.no_figures_reason:
         return [label, summary.no_figures_reason]
     mark = "*" if _short_verdict(row) else ""
-    status = " ".join(filter(None, (row.conclusion, summary.spoiled_text, mark)))
+    status = " ".join(filter(None, (row.short_conclusion, summary.spoiled_text, mark)))
     return [label, *(figure.text for figure in row.figures), status]
 
 
@@ -190,7 +192,7 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
     compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared_rows]
     times_of: Counter[str] = Counter()
     for ranking in compared:
-        has_conclusion = any(pair.comparison.decided for pair in ranking.ranked_by)
+        has_conclusion = any(pair.comparison.concluded for pair in ranking.ranked_by)
         although = although_suspect(ranking.compared_rows) if has_conclusion else ""
         texts = (f"The conclusions stand{although}" if although else "", limit_text(ranking))
         times_of.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)

@@ -42,8 +42,9 @@ def _ratio(name: str) -> Callable[[ServerStep], TableCell]:
     def cell(step: ServerStep) -> TableCell:
         comparison = step.ratios.get(name)
         text = interval_of(comparison) if comparison else ""
-        conclusion = comparison.conclusion if comparison and comparison.decided and text else ""
-        return TableCell(", ".join(filter(None, (text, conclusion))) or ABSENT, kind="number")
+        is_known = comparison is not None and comparison.status != "not decided"
+        statement = comparison.statement if comparison and is_known and text else ""
+        return TableCell(", ".join(filter(None, (text, statement))) or ABSENT, kind="number")
 
     return cell
 
@@ -119,7 +120,10 @@ def scaling_sentence(scaling: ServerScaling) -> str:
         "worse": "its throughput grows less than the servers",
         "better": "its throughput grows more than the servers",
         "no difference": "its throughput grows as the servers do",
-    }.get(comparison.status, "whether its throughput grows as the servers do is not decided")
+    }.get(
+        comparison.direction or comparison.status,
+        "whether its throughput grows as the servers do is not decided",
+    )
     return (
         f"{scaling.name}, {server_range}: {growth}; each of the {last.servers} gives "
         f"{interval_of(comparison)} of what a server gave.{limited}"

@@ -1,14 +1,15 @@
 """The decision rule of comparisons (rule M17). Nothing is decided anywhere else."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct, structs
 
 from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.statistics import power
-from report.statistics.conclusions import Status, conclusion_of
+from report.statistics.conclusions import Status, bounds_text, conclusion_of
 from report.statistics.rank_test import (
     holm,
     mann_whitney_tails,
@@ -25,8 +26,18 @@ from report.statistics.ratio import (
 )
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
-#: A difference counts only if it is larger. `src/contract/statistics.ts` gives the reasons.
-DEFAULT_FLOOR: float = CONSTANTS["floor_share"]
+#: The margin if a reader names none. `src/contract/statistics.ts` gives the reasons.
+DEFAULT_MARGIN: float = CONSTANTS["margin_share"]
+
+#: The statuses of a comparison whose sides are exchanged.
+_INVERSES: Mapping[Status, Status] = {
+    "better": "worse",
+    "worse": "better",
+    "slightly better": "slightly worse",
+    "slightly worse": "slightly better",
+    "better, size open": "worse, size open",
+    "worse, size open": "better, size open",
+}
 
 #: With one run per side the estimate would be a quotient of two printed figures (rule M28).
 MIN_RUNS_FOR_A_RATIO = 2
@@ -62,11 +73,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """The direction in which the new side differs from the base. Readers see `conclusion`."""
     higher_is_better: bool
     reason: str
-    """The reason for which it is not decided, as text. Empty if it is decided."""
+    """The reason for which it, or its size, is not decided, as text. Empty if both are."""
     too_few_runs: bool = False
     """Whether there are fewer runs than any decision needs."""
-    floor: float
-    """The share beyond which, on either side, a difference counts."""
+    margin: float
+    """The largest difference, as a share on either side, that does not matter to the reader."""
     new_runs: int
     base_runs: int
     pairs: int | None = None
@@ -105,6 +116,22 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return conclusion_of(self.status, higher_is_better=self.higher_is_better)
 
     @property
+    def statement(self) -> str:
+        """The conclusion with what the interval bounds: `faster, size open, at least 2 %`.
+
+        It is the conclusion alone without an interval, and if the runs may not be compared."""
+        interval = self.known_interval
+        if interval is None or self.blocked or self.status == "not comparable":
+            return self.conclusion
+        bounds = bounds_text(
+            self.status,
+            interval,
+            margin=self.margin,
+            higher_is_better=self.higher_is_better,
+        )
+        return ", ".join(filter(None, (self.conclusion, bounds)))
+
+    @property
     def per_side(self) -> int:
         return min(self.new_runs, self.base_runs) if self.pairs is None else self.pairs
 
@@ -119,7 +146,21 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def decided(self) -> bool:
+        """Whether it is known on which side of the margin the ratio lies."""
         return self.status in ("better", "worse", "no difference")
+
+    @property
+    def concluded(self) -> bool:
+        """Whether more runs could only say the same more precisely."""
+        return self.decided or self.status.startswith("slightly")
+
+    @property
+    def direction(self) -> Literal["better", "worse"] | None:
+        """The direction in which the new side was shown to differ, by however little. None if none
+        was shown."""
+        if "better" in self.status:
+            return "better"
+        return "worse" if "worse" in self.status else None
 
     @property
     def is_open(self) -> bool:
@@ -127,16 +168,28 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return self.status == "not decided" and not self.too_few_runs
 
     @property
+    def direction_word(self) -> str:
+        """The word for the direction, such as `faster`. Empty if none was shown."""
+        if self.direction is None:
+            return ""
+        return conclusion_of(self.direction, higher_is_better=self.higher_is_better)
+
+    @property
+    def size_is_open(self) -> bool:
+        """Whether a direction was shown, and not whether the difference exceeds the margin."""
+        return self.status.endswith("size open")
+
+    @property
     def shown(self) -> bool:
+        """Whether a difference beyond the margin was shown."""
         return self.status in ("better", "worse")
 
     def inverted(self) -> "Comparison":
         """The same comparison with the sides exchanged."""
-        swapped: dict[Status, Status] = {"better": "worse", "worse": "better"}
         interval = self.interval
         return structs.replace(
             self,
-            status=swapped.get(self.status, self.status),
+            status=_INVERSES.get(self.status, self.status),
             new_runs=self.base_runs,
             base_runs=self.new_runs,
             ratio=None if self.ratio is None else 1 / self.ratio,
@@ -160,18 +213,20 @@ def _inverse(ratio: float) -> float:
 
 def compare_samples(
     samples: Sequence[Sample],
-    floor: float = DEFAULT_FLOOR,
+    margin: float = DEFAULT_MARGIN,
     higher_is_better: bool = True,
     level: Level = ONE_LOOK,
     with_outlook: bool = True,
 ) -> tuple[Comparison, ...]:
     """Compares samples that make up one family, e.g. the rows of a ranking with their reference.
 
-    There is a difference only if the 95 % interval of the ratio lies beyond ± `floor`, and the
-    exact test rejects at 5 % after Holm's correction for all comparisons of the family. There is no
-    difference if the interval lies within ± `floor`, and the two one-sided tests of that (D. J.
-    Schuirmann, 1987, J. Pharmacokinet. Biopharm. 15:657-680) reject at 5 % after the same
-    correction. Anything else is not decided. Nothing is tested with fewer than five runs per side.
+    There is no difference if the 95 % interval of the ratio lies within ± `margin`, and the two
+    one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm. 15:657-680) reject
+    at 5 % after Holm's correction for all comparisons of the family. There is a difference if the
+    interval excludes 1, and the exact test rejects at 5 % after the same correction. It is better
+    or worse if the interval lies beyond ± `margin`, slightly so if it ends before twice the margin,
+    and of open size otherwise. Anything else is not decided. Nothing is tested with fewer than five
+    runs per side.
 
     Samples of runs that took place at the same time, by turns, are compared by pairs. So are
     samples of ten or more planned rounds, if that many pairs can decide that many comparisons. All
@@ -184,7 +239,7 @@ def compare_samples(
     planned = max(len(samples), level.planned)
     methods = [_method(sample, planned, level) for sample in samples]
     measured = [
-        _measured(sample, method, floor, level, higher_is_better)
+        _measured(sample, method, margin, level, higher_is_better)
         for sample, method in zip(samples, methods, strict=True)
     ]
 
@@ -193,7 +248,7 @@ def compare_samples(
     shares = [sample.share for sample in samples]
     p_holm = _holm([comparison.p for comparison in measured], shares, family)
     p_equal = [
-        None if comparison.p is None else _p_equal(sample, method, floor)
+        None if comparison.p is None else _p_equal(sample, method, margin)
         for comparison, sample, method in zip(measured, samples, methods, strict=True)
     ]
     p_equal_holm = _holm(p_equal, shares, max(tested, level.equal_family))
@@ -214,11 +269,11 @@ def compare_samples(
 def compare_runs(
     new: Sequence[float],
     base: Sequence[float],
-    floor: float = DEFAULT_FLOOR,
+    margin: float = DEFAULT_MARGIN,
     higher_is_better: bool = True,
 ) -> Comparison:
     """Compares two sides that were not measured next to each other, as a family of one."""
-    return compare_samples([Sample(new=tuple(new), base=tuple(base))], floor, higher_is_better)[0]
+    return compare_samples([Sample(new=tuple(new), base=tuple(base))], margin, higher_is_better)[0]
 
 
 def _method(sample: Sample, planned: int, level: Level) -> power.Method:
@@ -255,14 +310,14 @@ def _compared_sides(
 
 
 def _measured(
-    sample: Sample, method: power.Method, floor: float, level: Level, higher_is_better: bool
+    sample: Sample, method: power.Method, margin: float, level: Level, higher_is_better: bool
 ) -> Comparison:
     new, base = _compared_sides(sample, method)
     comparison = Comparison(
         status="not comparable",
         reason="",
         higher_is_better=higher_is_better,
-        floor=floor,
+        margin=margin,
         new_runs=len(sample.new),
         base_runs=len(sample.base),
         pairs=len(sample.pairs) if method.paired else None,
@@ -316,11 +371,11 @@ def _tails(sample: Sample, method: power.Method, factor: float = 1.0) -> tuple[f
     return mann_whitney_tails(new, [factor * value for value in base])
 
 
-def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
+def _p_equal(sample: Sample, method: power.Method, margin: float) -> float:
     """The larger p of two one-sided tests, of which one rejects that the ratio is at least 1 +
-    floor, and the other that it is at most 1 - floor."""
-    p_below = _tails(sample, method, 1 + floor)[0]
-    p_above = _tails(sample, method, 1 - floor)[1] if floor < 1 else 0.0
+    margin, and the other that it is at most 1 - margin."""
+    p_below = _tails(sample, method, 1 + margin)[0]
+    p_above = _tails(sample, method, 1 - margin)[1] if margin < 1 else 0.0
     return max(p_below, p_above)
 
 
@@ -330,24 +385,25 @@ def _decided(
     """Decides a comparison by its interval and its corrected p values."""
     comparison = structs.replace(comparison, p_holm=p_holm, comparisons=family)
     interval = comparison.interval
-    floor = comparison.floor
+    margin = comparison.margin
     if interval is None:
         return structs.replace(
             comparison, reason=f"{_runs_text(comparison)} are too few for an interval at this look"
         )
 
-    is_above = interval.low > 1 + floor
-    is_below = interval.high < 1 - floor
-    if (is_above or is_below) and p_holm <= level.test:
-        is_better = is_above == comparison.higher_is_better
-        return structs.replace(comparison, status="better" if is_better else "worse")
-
-    is_within = interval.low >= 1 - floor and interval.high <= 1 + floor
+    is_within = interval.low >= 1 - margin and interval.high <= 1 + margin
     if is_within and p_equal <= level.test:
         return structs.replace(comparison, status="no difference")
 
-    if not (is_above or is_below or is_within):
-        reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
+    excludes_one = interval.low > 1 or interval.high < 1
+    if excludes_one and p_holm <= level.test:
+        status = _status_of_difference(interval, margin, comparison.higher_is_better)
+        is_size_open = status.endswith("size open")
+        reason = f"whether it exceeds {100 * margin:.3g} % is not decided" if is_size_open else ""
+        return structs.replace(comparison, status=status, reason=reason)
+
+    if not (excludes_one or is_within):
+        reason = f"the interval reaches into and beyond ±{100 * margin:.3g} %"
     elif smallest_p(*_sizes(comparison)) * family > (2 * level.test if is_within else level.test):
         reason = (
             f"{_runs_text(comparison)} are too few for {family} comparisons in one family: "
@@ -358,6 +414,19 @@ def _decided(
     else:
         reason = f"not significant after Holm’s correction for {family} comparisons"
     return structs.replace(comparison, reason=reason)
+
+
+def _status_of_difference(interval: RatioInterval, margin: float, higher_is_better: bool) -> Status:
+    """The status of a comparison whose interval lies on one side of 1."""
+    is_above = interval.low > 1
+    is_better = is_above == higher_is_better
+    if interval.low > 1 + margin or interval.high < 1 - margin:
+        return "better" if is_better else "worse"
+
+    is_slight = interval.high < 1 + 2 * margin if is_above else interval.low > 1 - 2 * margin
+    if is_slight:
+        return "slightly better" if is_better else "slightly worse"
+    return "better, size open" if is_better else "worse, size open"
 
 
 def _sizes(comparison: Comparison) -> tuple[int, int | None]:
@@ -392,19 +461,19 @@ def _with_outlook(comparison: Comparison, sample: Sample, method: power.Method) 
     if comparison.ratio is None or deviation is None:
         return comparison
 
-    floor = comparison.floor
+    margin = comparison.margin
     family = comparison.comparisons
-    needed = power.runs_needed(comparison.ratio, deviation, floor, family, method)
+    needed = power.runs_needed(comparison.ratio, deviation, margin, family, method)
     if not method.paired and len(sample.pairs) >= power.MIN_RUNS_FOR_A_CLAIM:
         # More rounds would be compared by pairs, and the existing pairs show how far they lie
         # apart.
         pair_deviation = power.sample_deviation(sample, paired=True)
         if pair_deviation is not None and (needed is None or needed >= MIN_ROUNDS_TO_PAIR):
             needed = power.runs_needed(
-                comparison.ratio, pair_deviation, floor, family, power.PAIRED
+                comparison.ratio, pair_deviation, margin, family, power.PAIRED
             )
     if needed is not None and not comparison.decided:
         # These runs did not decide it, so at least one more is needed.
         needed = max(needed, comparison.per_side + 1)
-    detectable = power.detectable_difference(*_sizes(comparison), deviation, floor, family, method)
+    detectable = power.detectable_difference(*_sizes(comparison), deviation, margin, family, method)
     return structs.replace(comparison, runs_needed=needed, detectable=detectable)

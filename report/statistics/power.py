@@ -110,7 +110,7 @@ def detectable_difference(
     n: int,
     m: int | None,
     deviation: float,
-    floor: float,
+    margin: float,
     comparisons: int = 1,
     method: Method = UNPAIRED,
 ) -> float | None:
@@ -121,29 +121,29 @@ def detectable_difference(
     1988, chapter 2, with the variance by Hodges and Lehmann, 1963).
 
     None if the runs are too few to show any difference. `deviation` is that of the logarithms, see
-    `log_deviation`. `floor` is the share beyond which a difference must lie, and `comparisons` the
+    `log_deviation`. `margin` is the share beyond which a difference must lie, and `comparisons` the
     number for Holm's correction."""
     if min(n, m or n) < method.fewest or smallest_p(n, m) * comparisons > ALPHA:
         return None
 
     error = standard_error(deviation, n, m)
-    beyond_floor = math.log1p(floor) + _reach(n, m, _interval_alpha(n, m), POWER) * error
+    beyond_margin = math.log1p(margin) + _reach(n, m, _interval_alpha(n, m), POWER) * error
     tested = _reach(n, m, ALPHA / comparisons, POWER) * error
-    return math.expm1(max(beyond_floor, tested))
+    return math.expm1(max(beyond_margin, tested))
 
 
 def runs_needed(
-    ratio: float, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
+    ratio: float, deviation: float, margin: float, comparisons: int = 1, method: Method = UNPAIRED
 ) -> int | None:
     """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the
     true one.
 
-    A ratio beyond the floor is decided if the interval lies beyond it and the corrected test
+    A ratio beyond the margin is decided if the interval lies beyond it and the corrected test
     agrees, and a ratio within it if the interval lies within and its corrected test agrees. The
     result is a guide and no promise, because observed figures are uncertain themselves. It is at
-    least `method.least`, and None for more than 1000, as for a ratio that is the floor itself."""
+    least `method.least`, and None for more than 1000, as for a ratio that is the margin itself."""
     shift = abs(math.log(ratio))
-    bound = math.log1p(floor)
+    bound = math.log1p(margin)
     gap = abs(shift - bound)
     is_within = shift < bound
     power = (1 + POWER) / 2 if is_within else POWER
@@ -154,7 +154,7 @@ def runs_needed(
         if _reach(n, m, _interval_alpha(n, m), power) * error > gap:
             return False
 
-        # The test of a ratio within the floor is one-sided, and about a bound.
+        # The test of a ratio within the margin is one-sided, and about a bound.
         alpha, distance = (2 * ALPHA, gap) if is_within else (ALPHA, shift)
         is_significant = _reach(n, m, alpha / comparisons, power) * error <= distance
         return is_significant and smallest_p(n, m) * comparisons <= alpha

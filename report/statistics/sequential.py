@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from report.base.contract import CONSTANTS
-from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
+from report.statistics.decision import DEFAULT_MARGIN, Comparison, Level, compare_samples
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
 from report.statistics.rank_test import Floats, student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
@@ -100,7 +100,7 @@ class Family(Struct, frozen=True, kw_only=True):
     comparisons: tuple[Comparison, ...]
     """The comparisons in the order of `pairs`."""
     settled: tuple[int | None, ...]
-    """The look at which each comparison was decided. None if it is open."""
+    """The look at which each comparison was concluded. None if it, or its size, is open."""
     stops: tuple[tuple[int, Stop] | None, ...]
     """The look after which each side got no more runs, and why. None if it continues."""
 
@@ -109,7 +109,7 @@ def compare_in_looks(
     sides: Sequence[Side],
     schedule: LookSchedule,
     rounds: int,
-    floor: float = DEFAULT_FLOOR,
+    margin: float = DEFAULT_MARGIN,
     higher_is_better: bool = True,
     *,
     reference: int | None = None,
@@ -126,7 +126,7 @@ def compare_in_looks(
 
     At each look, Holm's correction for the comparisons that no look has told apart calls two equal
     sides different with a probability of at most α. So all looks together do it in at most 5 %,
-    whatever was stopped in between. In the same way, some side that differs by the floor gets
+    whatever was stopped in between. In the same way, some side that differs by the margin gets
     `no difference` in at most 5 %. The round of a look alone decides whether it goes by pairs.
 
     Args:
@@ -140,7 +140,7 @@ def compare_in_looks(
     looks = _Looks(
         sides,
         schedule,
-        floor=floor,
+        margin=margin,
         higher_is_better=higher_is_better,
         reference=reference,
         in_rounds=in_rounds,
@@ -162,7 +162,7 @@ class _Looks:
         sides: Sequence[Side],
         schedule: LookSchedule,
         *,
-        floor: float,
+        margin: float,
         higher_is_better: bool,
         reference: int | None,
         in_rounds: bool,
@@ -171,7 +171,7 @@ class _Looks:
         indices = range(len(sides))
         self._sides = sides
         self._schedule = schedule
-        self._floor = floor
+        self._margin = margin
         self._higher_is_better = higher_is_better
         self._has_reference = reference is not None
         self._in_rounds = in_rounds
@@ -199,11 +199,11 @@ class _Looks:
         done."""
         samples = [self._sample(pair, look) for pair in running]
         comparisons = compare_samples(
-            samples, self._floor, self._higher_is_better, self._level_now(share)
+            samples, self._margin, self._higher_is_better, self._level_now(share)
         )
         self._comparisons |= dict(zip(running, comparisons, strict=True))
         self._looked |= dict.fromkeys(running, look)
-        self._settled |= {pair: look for pair in running if self._comparisons[pair].decided}
+        self._settled |= {pair: look for pair in running if self._comparisons[pair].concluded}
 
         hopeless = self._hopeless(running, samples, look)
         for index in range(len(self._sides)):
@@ -230,11 +230,13 @@ class _Looks:
     def _level_now(self, share: float) -> Level:
         """The level of a look, in whose family the pairs that earlier looks decided do not
         count."""
-        shown = [
-            comparison.shown for comparison in self._comparisons.values() if comparison.decided
+        concluded = [
+            comparison for comparison in self._comparisons.values() if comparison.concluded
         ]
+        different = sum(comparison.direction is not None for comparison in concluded)
+        equal = len(concluded) - different
         count = len(self._pairs)
-        return level_at(share, count - shown.count(True), count - shown.count(False), count)
+        return level_at(share, count - different, count - equal, count)
 
     def _hopeless(
         self, running: Sequence[_PairOfSides], samples: Sequence[Sample], look: int
@@ -246,7 +248,9 @@ class _Looks:
             pair
             for pair, sample in zip(running, samples, strict=True)
             if pair not in self._settled
-            and _is_hopeless(sample, self._floor, self._schedule, self._in_rounds, len(self._pairs))
+            and _is_hopeless(
+                sample, self._margin, self._schedule, self._in_rounds, len(self._pairs)
+            )
         }
 
     def _stop_if_done(
@@ -272,17 +276,17 @@ class _Looks:
             look, share = self._schedule.levels[0]
             level = level_at(share, len(self._pairs), len(self._pairs))
             samples = [self._sample(pair, look)]
-            return compare_samples(samples, self._floor, self._higher_is_better, level)[0]
+            return compare_samples(samples, self._margin, self._higher_is_better, level)[0]
 
         last_look = self._looked[pair]
         past = [level for level in self._schedule.levels if level[0] <= last_look]
         stops = [self._stops[index][1] for index in pair if index in self._stops]
         reasoned = _with_reason(self._comparisons[pair], stops)
-        return corrected_for_looks(reasoned, self._sample(pair, last_look), past, self._floor)
+        return corrected_for_looks(reasoned, self._sample(pair, last_look), past, self._margin)
 
 
 def corrected_for_looks(
-    comparison: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
+    comparison: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], margin: float
 ) -> Comparison:
     """The comparison with an estimate that takes the earlier looks into account (rule M29), and
     lies within the interval. `stopped_at` keeps the plain estimate.
@@ -299,7 +303,7 @@ def corrected_for_looks(
             return standard_error(paired, look, None), freedom(look, None)
         return standard_error(unpaired, look, look), freedom(look, look)
 
-    past = [PastLook(look, boundary_of(*error_at(look), floor, share)) for look, share in looks]
+    past = [PastLook(look, boundary_of(*error_at(look), margin, share)) for look, share in looks]
     last = looks[-1][0]
     deviation = error_at(last)[0] * math.sqrt(last)
     estimate = math.exp(median_unbiased(math.log(comparison.ratio), deviation, past))
@@ -308,14 +312,14 @@ def corrected_for_looks(
 
 
 def _with_reason(comparison: Comparison, stops: Sequence[Stop]) -> Comparison:
-    if comparison.decided or "hopeless" not in stops:
+    if comparison.concluded or "hopeless" not in stops:
         return comparison
     text = f"{comparison.reason}, and more runs within the most allowed would hardly change that"
     return structs.replace(comparison, reason=text)
 
 
 def _is_hopeless(
-    sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, family: int
+    sample: Sample, margin: float, schedule: LookSchedule, in_rounds: bool, family: int
 ) -> bool:
     """Whether the runs so far predict that the last look decides with a probability below
     `HOPELESS`.
@@ -334,34 +338,34 @@ def _is_hopeless(
 
     base_runs = None if paired else last_look
     error = standard_error(deviation, last_look, base_runs)
-    margin = student_quantile(freedom(last_look, base_runs), 1 - share) * error
+    half_width = student_quantile(freedom(last_look, base_runs), 1 - share) * error
     spread = error * math.sqrt(max(0.0, last_look / runs - 1))
     if spread == 0:
         return False
 
-    bound = math.log1p(floor)
+    bound = math.log1p(margin)
     cdf = NormalDist().cdf
     ratio = ratio_of_pairs(sample.pairs) if paired else ratio_of(sample.new, sample.base)
     center = math.log(ratio.estimate)
 
     p_same = 0.0
-    inner = max(0.0, bound - margin)
+    inner = max(0.0, bound - half_width)
     if inner:
         p_same = cdf((inner - center) / spread) - cdf((-inner - center) / spread)
-    p_below = cdf((-bound - margin - center) / spread)
-    p_above = cdf((center - bound - margin) / spread)
+    p_below = cdf((-bound - half_width - center) / spread)
+    p_above = cdf((center - bound - half_width) / spread)
     return p_same + (p_below + p_above) < HOPELESS
 
 
 def stop_of_side(
-    side: Side, schedule: LookSchedule, rounds: int, floor: float = DEFAULT_FLOOR
+    side: Side, schedule: LookSchedule, rounds: int, margin: float = DEFAULT_MARGIN
 ) -> tuple[int, Stop] | None:
     """The look after which a side that is compared with nothing got no more runs, and why. None if
     it continues.
 
-    It stops if the interval of its median was tight, which means within ± `floor` of the median, at
-    two looks in a row, or if none of its runs counts. How narrow an interval is hardly depends on
-    where it lies (Y. S. Chow and H. Robbins, 1965, on intervals of fixed width), but who looks
+    It stops if the interval of its median was tight, which means within ± `margin` of the median,
+    at two looks in a row, or if none of its runs counts. How narrow an interval is hardly depends
+    on where it lies (Y. S. Chow and H. Robbins, 1965, on intervals of fixed width), but who looks
     often finds one that is narrow by chance. So a second look confirms it, and its interval is the
     one that is claimed."""
     levels = schedule.levels
@@ -373,7 +377,7 @@ def stop_of_side(
         figures = list(upto(side, look).values())
         if not figures:
             return look, "none counts"
-        is_tight_now = is_tight(figures, floor)
+        is_tight_now = is_tight(figures, margin)
         if is_tight_now and was_tight:
             return look, "tight"
         if look == levels[-1][0]:
@@ -382,15 +386,15 @@ def stop_of_side(
     return None
 
 
-def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
-    """Whether the 95 % interval of the median lies within ± `floor` of it."""
+def is_tight(values: Sequence[float], margin: float = DEFAULT_MARGIN) -> bool:
+    """Whether the 95 % interval of the median lies within ± `margin` of it."""
     if len(values) < max(MIN_FIGURES, MIN_RUNS_FOR_A_CLAIM):
         return False
     interval = median_interval(values)
     # If all these runs failed their load, all three are 0, and more runs would show nothing new.
     return (
-        interval.high <= (1 + floor) * interval.median
-        and interval.median <= (1 + floor) * interval.low
+        interval.high <= (1 + margin) * interval.median
+        and interval.median <= (1 + margin) * interval.low
     )
 
 
@@ -403,12 +407,12 @@ class PastLook(Struct, frozen=True):
     """The smallest log ratio that it would have called a difference."""
 
 
-def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
+def boundary_of(error: float, freedom: int, margin: float, share: float) -> float:
     """The smallest log ratio that a look calls a difference, because its interval lies beyond the
-    floor and the test rejects. It uses the t approximation of the rank interval, as `power.py`
+    margin and the test rejects. It uses the t approximation of the rank interval, as `power.py`
     does."""
-    beyond_floor = math.log1p(floor) + student_quantile(freedom, 1 - min(share, 0.025)) * error
-    return max(beyond_floor, student_quantile(freedom, 1 - share / 2) * error)
+    beyond_margin = math.log1p(margin) + student_quantile(freedom, 1 - min(share, 0.025)) * error
+    return max(beyond_margin, student_quantile(freedom, 1 - share / 2) * error)
 
 
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:

@@ -1,5 +1,5 @@
 import { numberWord } from "../kit/numbers.js";
-import { FLOOR_SHARE, MIN_PAIRS, MIN_RUNS } from "./statistics.js";
+import { MARGIN_SHARE, MIN_PAIRS, MIN_RUNS } from "./statistics.js";
 
 /** The folder that holds campaigns, unless `--output` names another. */
 export const RESULTS_ROOT = "results";
@@ -58,10 +58,10 @@ const compare: ReportCommand = {
       defaultValue: "throughput",
     },
     {
-      name: "floor",
+      name: "margin",
       value: "<percent>",
       help: "differences must exceed it to count",
-      defaultValue: `${100 * FLOOR_SHARE}%`,
+      defaultValue: `${100 * MARGIN_SHARE}%`,
     },
     {
       name: "fail-on",
@@ -95,7 +95,7 @@ const compare: ReportCommand = {
 Each side is TARGET (of --campaign), DIR#TARGET, or DIR for every target of that campaign. An argument with a / is a
 folder. With --baseline give NEW alone, or nothing for every target of --campaign.
 
-A difference counts only if the 95 % interval of the ratio lies beyond the floor and the exact test with Holm's
+A difference counts only if the 95 % interval of the ratio lies beyond the margin and the exact test with Holm's
 correction agrees. By turns the targets are compared round by round, and at least ${numberWord(MIN_PAIRS)} rounds are needed; otherwise ${numberWord(MIN_RUNS)}
 runs per side. Two campaigns, or a campaign and a baseline, are compared by their ratios to the reference that both have,
 of at least ${numberWord(MIN_PAIRS)} rounds each. Without such a reference the host does not cancel, and nothing is decided.

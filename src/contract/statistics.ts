@@ -11,7 +11,7 @@ export const LEVEL = 0.05;
  * move a program by as much (T. Mytkowicz et al., "Producing wrong data without doing anything
  * obviously wrong!", ASPLOS 2009).
  */
-export const FLOOR_SHARE = 0.02;
+export const MARGIN_SHARE = 0.02;
 
 /**
  * Fewer runs of each side decide nothing: two groups of 4 cannot give an exact Mann-Whitney p below

@@ -8,14 +8,20 @@ not fail by chance.
 
 import pytest
 
-from bench.conclusions import HOSTS, MORE, OTHERS, Counted, auto, between, gate, rankings
+from bench.conclusions import HOSTS, MORE, OTHERS, SMALL, Counted, auto, between, gate, rankings
 
 PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
 
 
 def assert_honest(counted: Counted) -> None:
     assert counted.at_least("covered", 0.95)
-    for wrong in ("false flag", "wrong equality", "wrong winner", "copy told apart"):
+    for wrong in (
+        "false flag",
+        "wrong direction",
+        "wrong equality",
+        "wrong winner",
+        "copy told apart",
+    ):
         assert counted.at_most(wrong, 0.05), wrong
 
 
@@ -44,6 +50,16 @@ def test_5_percent_are_found_in_80_percent_of_campaigns_of_10_rounds() -> None:
 def test_campaigns_that_stop_by_what_they_see_are_as_honest(host: str) -> None:
     """Two of four targets are equal, and so is the copy."""
     assert_honest(auto(host, 40, truth=PLANTED))
+
+
+@pytest.mark.parametrize("runs", ["fixed", "auto"])
+def test_small_differences_seldom_get_the_wrong_words(runs: str) -> None:
+    counted = (
+        rankings("calm", 40, 10, truth=SMALL, cv=0.01)
+        if runs == "fixed"
+        else auto("calm", 25, truth=SMALL, cv=0.01)
+    )
+    assert_honest(counted)
 
 
 @pytest.mark.long

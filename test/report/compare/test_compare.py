@@ -1,4 +1,4 @@
-"""`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
+"""`compare` as it is called: sides, likeness, margins, baselines and exit codes."""
 
 import json
 import os
@@ -126,7 +126,7 @@ def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
     assert row["interval"]["low"] < 5 / 6 < row["interval"]["high"] < 0.98
     assert (row["base"]["runs"], row["new"]["runs"], row["p"]) == (6, 6, pytest.approx(2 / 924))
     assert row["reference"] is None
-    assert worse.document["floor_percent"] == pytest.approx(2)
+    assert worse.document["margin_percent"] == pytest.approx(2)
     better = call(GLIDE, IOVALKEY)
     assert better.code == 0
     assert better.out.endswith("no regression\n")
@@ -242,12 +242,12 @@ def test_few_runs_decide_nothing(call: Call, put: Put) -> None:
     )
 
 
-def test_the_floor_is_the_users(call: Call, put: Put) -> None:
+def test_the_margin_is_the_users(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000})
-    assert call(IOVALKEY, GLIDE, "--floor", "30%").code == 0
-    assert call(IOVALKEY, GLIDE, "--floor", "0.5").code == 6
+    assert call(IOVALKEY, GLIDE, "--margin", "30%").code == 0
+    assert call(IOVALKEY, GLIDE, "--margin", "0.5").code == 6
     for wrong in ("-1", "100", "x", "2%%", ""):
-        refused = call(IOVALKEY, GLIDE, f"--floor={wrong}")
+        refused = call(IOVALKEY, GLIDE, f"--margin={wrong}")
         assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 

@@ -56,10 +56,10 @@ def test_ratios_are_same_by_own() -> None:
     assert row.own == ("FCALL consume", "1,000", "800", "20.0")
     assert row.same == ("EVALSHA a1de965f", "1,250", "640", "15.0")
     assert row.ratios == (
-        "1.25×, 1.25–1.25×, faster",
+        "1.25×, 1.25–1.25×, faster, at least 25 %",
         # At saturation CPU per request follows from the throughput: no second conclusion.
         "0.80×, 0.80–0.80×",
-        "0.75×, 0.75–0.75×, better",
+        "0.75×, 0.75–0.75×, better, at least 25 %",
     )
     assert row.tag == ""
 
@@ -80,7 +80,7 @@ def test_fewer_than_five_runs_on_a_side_say_so() -> None:
 def test_client_whose_own_script_is_the_common_one_shows_noise() -> None:
     row = row_of(*measured("ioredis", 1000, runs=5), *measured("ioredis+same-script", 1010, runs=5))
     assert row.tag == "own is the same script"
-    assert row.ratios[0] == "1.01×, 1.01–1.01×, no difference"
+    assert row.ratios[0] == "1.01×, 1.01–1.01×, no difference, at most 1 % faster"
 
 
 def test_clients_are_read_down_the_column_of_the_one_script() -> None:

@@ -44,10 +44,10 @@ def test_rows_stand_by_their_ratio_and_are_told_by_shape_and_word() -> None:
     )
     assert base.at == forest.one
     assert slower.low is not None and slower.at is not None and slower.high is not None
-    assert 0 <= slower.low <= slower.at <= slower.high < forest.floor[0]
+    assert 0 <= slower.low <= slower.at <= slower.high < forest.margin[0]
     assert (slower.status, slower.shape) == ("slower", SHAPES["slower"])
     assert (open_row.status, open_row.shape) == ("not decided", SHAPES["not decided"])
-    assert forest.floor[0] < forest.one < forest.floor[1]
+    assert forest.margin[0] < forest.one < forest.margin[1]
 
 
 def test_an_outlier_is_cut_and_its_value_is_written() -> None:

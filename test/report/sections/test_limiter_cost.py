@@ -26,9 +26,9 @@ def test_each_limiter_is_compared_with_none_on_its_framework_and_each_framework_
     found = tables(("iovalkey", 3000), ("iovalkey+express", 1500), ("memory", 4500), *controls)
     beside = {row[0]: (row[1], row[4].split("×")[0], row[5]) for row in found["limiter-cost-rows"]}
     assert beside == {
-        "iovalkey": ("none", "0.50", "slower"),
-        "iovalkey+express": ("none+express", "0.75", "slower"),
-        "memory": ("none", "0.75", "slower"),
+        "iovalkey": ("none", "0.50", "slower, at least 50 %"),
+        "iovalkey+express": ("none+express", "0.75", "slower, at least 25 %"),
+        "memory": ("none", "0.75", "slower, at least 25 %"),
     }
     (framework,) = found["framework-cost-rows"]
     assert framework[:2] == ["none+express", "none"]

@@ -9,7 +9,7 @@ import pytest
 
 from report.base.paths import PACKAGE
 from report.cli.statistics_command import power
-from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_runs, compare_samples
+from report.statistics.decision import DEFAULT_MARGIN, Comparison, compare_runs, compare_samples
 from report.statistics.power import runs_needed
 from report.statistics.samples import Sample
 
@@ -21,9 +21,11 @@ def times(factor: float, runs: list[float] = STEADY) -> list[float]:
 
 
 def compare_family(
-    pairs: list[tuple[list[float], list[float]]], floor: float = DEFAULT_FLOOR
+    pairs: list[tuple[list[float], list[float]]], margin: float = DEFAULT_MARGIN
 ) -> tuple[Comparison, ...]:
-    return compare_samples([Sample(new=tuple(new), base=tuple(base)) for new, base in pairs], floor)
+    return compare_samples(
+        [Sample(new=tuple(new), base=tuple(base)) for new, base in pairs], margin
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,22 +37,23 @@ def compare_family(
         (0.90, False, "better"),
         (1.00, True, "no difference"),
         (1.01, True, "no difference"),
-        (1.02, True, "not decided"),
+        (1.02, True, "slightly better"),
+        (0.98, False, "slightly better"),
     ],
 )
 def test_decisions(factor: float, higher_is_better: bool, status: str) -> None:
     comparison = compare_runs(times(factor), STEADY, higher_is_better=higher_is_better)
     assert comparison.status == status
     assert comparison.ratio == pytest.approx(factor)
-    assert (comparison.reason == "") == (status != "not decided")
+    assert comparison.reason == ""
 
 
-def test_a_difference_below_the_floor_is_none_however_significant() -> None:
+def test_a_difference_below_the_margin_is_none_however_significant() -> None:
     very = [1000.0, 1001, 1002, 1003, 1004]
     comparison = compare_runs(times(1.015, very), very)
     assert comparison.p == pytest.approx(2 / 252)
     assert comparison.status == "no difference"
-    assert compare_runs(times(1.015, very), very, floor=0.005).status == "better"
+    assert compare_runs(times(1.015, very), very, margin=0.005).status == "better"
 
 
 def test_four_runs_decide_nothing_and_say_what_it_takes() -> None:
@@ -85,9 +88,9 @@ def test_correction_can_take_a_difference_away() -> None:
     # The interval lies beyond 2 %, p = 4/252; once for itself, once among four.
     base = [1000.0, 1001, 1002, 1003, 1051]
     new = [1050.0, 1060, 1061, 1062, 1063]
-    alone = compare_runs(new, base, floor=0.0)
+    alone = compare_runs(new, base, margin=0.0)
     assert alone.status == "better"
-    (first, *_) = compare_family([(new, base)] * 4, floor=0.0)
+    (first, *_) = compare_family([(new, base)] * 4, margin=0.0)
     assert first.status == "not decided"
     assert "Holm" in first.reason
 
@@ -110,7 +113,7 @@ def test_who_is_not_decided_needs_more_runs_than_he_has() -> None:
     assert comparison.runs_needed > 5
 
 
-def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
+def test_no_number_of_runs_decides_a_ratio_on_the_margin() -> None:
     assert runs_needed(1.02, 0.02, 0.02) is None
     assert runs_needed(1.1, 0.0, 0.02) == 5
 

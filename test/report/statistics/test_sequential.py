@@ -48,7 +48,7 @@ def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent_however_often_i
 
 @pytest.mark.long
 def test_looking_at_each_round_with_the_rule_of_one_look_would_flag_far_more() -> None:
-    """What the shares are for: without them, and with a floor that hides nothing, it is beyond 10
+    """What the shares are for: without them, and with a margin that hides nothing, it is beyond 10
     %."""
     new, base = sides(np.random.default_rng(20260102), 300, 20, 0.1)
     flagged = sum(
@@ -79,7 +79,7 @@ def test_no_difference_is_found_early_where_runs_are_steady() -> None:
 
 
 @pytest.mark.long
-def test_a_difference_of_the_floor_is_hardly_ever_called_none() -> None:
+def test_a_difference_of_the_margin_is_hardly_ever_called_none() -> None:
     counts, _ = study(200, 0.01, 1.0201)
     assert counts["no difference"] <= 0.05 * 200
 
@@ -251,7 +251,7 @@ def test_by_turns_all_looks_together_have_a_false_alarm_in_at_most_5_percent() -
 
 @pytest.mark.long
 def test_by_turns_false_alarms_and_power_on_a_host_that_shifts() -> None:
-    # Without the floor of 2 % it is the looks alone that keep false alarms rare.
+    # Without the margin of 2 % it is the looks alone that keep false alarms rare.
     alarms, _, _ = study_by_turns(400, 1, 0.25)
     assert alarms <= at_most(0.05, 400)
     false, differences, runs = study_by_turns(200, 1.1)

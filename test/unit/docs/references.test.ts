@@ -21,7 +21,7 @@ import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { RESULT_SCHEMA_VERSION } from "../../../src/contract/result.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";
 import {
-  FLOOR_SHARE,
+  MARGIN_SHARE,
   MIN_PAIRS,
   MIN_ROUNDS_TO_PAIR,
   MIN_TRIALS_PER_RATE,
@@ -212,10 +212,10 @@ test("the page of rules has a heading for each rule that is judged", () => {
 test("numbers of the statistics are those of the code, on every page", () => {
   const methodology = flowing("docs/methodology.md");
   const rules = flowing("docs/rules.md");
-  const floor = `± ${100 * FLOOR_SHARE} %`;
+  const margin = `± ${100 * MARGIN_SHARE} %`;
 
   expect(rules).toContain(`(Wilcoxon), from ${numberWord(MIN_PAIRS)} rounds on`);
-  expect(rules).toContain(`A difference counts only beyond ${floor}`);
+  expect(rules).toContain(`_no difference_ within ${margin}`);
   expect(rules).toContain(`≥ ${FOREIGN_CPU_PERCENT} % of one CPU`);
   expect(methodology).toContain(`get ${numberWord(MIN_TRIALS_PER_RATE)} trials each`);
   expect(flowing("docs/comparing.md")).toContain(
@@ -224,7 +224,7 @@ test("numbers of the statistics are those of the code, on every page", () => {
   expect(flowing("docs/comparing.md")).toContain(
     `of at least ${numberWord(MIN_PAIRS)} rounds each`,
   );
-  expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
+  expect(flowing("docs/reading.md")).toContain(`the interval lies within ${margin}`);
   expect(flowing("README.md")).toContain(
     `With fewer than ${numberWord(MIN_PAIRS)} rounds by turns`,
   );

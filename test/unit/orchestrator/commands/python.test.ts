@@ -55,7 +55,7 @@ test("commands of the Python report end with a known exit code; any other code i
 describe("compare", () => {
   test("passes its arguments on unchanged", async () => {
     const { packageFolder, receivedArgs } = packageOf(7);
-    const words = ["results/a b#iovalkey", "x;y", "--metric", "cpu", "--floor=3%"];
+    const words = ["results/a b#iovalkey", "x;y", "--metric", "cpu", "--margin=3%"];
     expect(await compare.run(words, contextOf(packageFolder).context)).toBe(EXIT.notDecided);
     expect(receivedArgs()).toEqual(words);
   });
