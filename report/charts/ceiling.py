@@ -11,7 +11,7 @@ from report.analysis.texts import interval_of
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow, View
 from report.charts.colours import INK
-from report.charts.layout import Chart, Trace, bars, by_row, figure
+from report.charts.layout import Chart, bars, by_row, figure
 from report.statistics.decision import compare_samples
 
 
@@ -58,7 +58,7 @@ def _draw(data: ChartData) -> dict[str, Any] | None:
     if not shares:
         return None
 
-    traces: list[Trace] = []
+    traces: list[Any] = []
     if shares_of_none:
         traces.append(
             bars(

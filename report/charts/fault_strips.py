@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 from msgspec import Struct
 
 from report.analysis.fault_figures import (
@@ -18,7 +19,7 @@ from report.analysis.fault_figures import (
 from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.colours import BAND, FAILED, INK, LIMITED, SERVED
-from report.charts.layout import Chart, Trace, figure, scatter, value_axis
+from report.charts.layout import Chart, figure, value_axis
 from report.results.generated.records import Timeline
 
 MAX_STRIPS = 12
@@ -99,27 +100,30 @@ def _strips(group: FaultGroup) -> list[_Strip]:
     ]
 
 
-def _traces(strip: _Strip, number: int) -> list[Trace]:
+def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     """The traces of how requests ended, stacked, and of the p99 over them."""
     line = strip.timeline
 
     def trace(
         name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
-    ) -> Trace:
-        return scatter(
-            name,
-            "lines",
-            strip.times_s,
-            values,
-            strip.id,
-            legendgroup=name,
-            showlegend=number == 0,
+    ) -> Any:
+        legend_entry = {
+            "name": name,
+            "legendgroup": name,
+            "showlegend": number == 0,
+            "meta": strip.id,
+        }
+        return go.Scatter(
+            **legend_entry,
+            x=strip.times_s,
+            y=values,
             yaxis=_axis(axis),
+            mode="lines",
             line={**line, "shape": "hv"},
             **more,
         )
 
-    def ended(name: str, colour: str, *columns: Sequence[int]) -> Trace:
+    def ended(name: str, colour: str, *columns: Sequence[int]) -> go.Scatter:
         return trace(
             name,
             [

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.figures import Figure, mean_latency, p50, p99
 from report.analysis.texts import LayerText
 from report.base.format import milliseconds
@@ -10,7 +12,7 @@ from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.colours import INK
 from report.charts.latency_text import has_few_samples, latency_text
-from report.charts.layout import Chart, Trace, bars, by_row, figure
+from report.charts.layout import Chart, bars, by_row, figure
 from report.results.model import Measured
 
 _HOW_TO_READ = (
@@ -28,7 +30,7 @@ def _medians(rows: Sequence[ChartRow], figure: Figure, text: LayerText) -> list[
 
 def _percentile_bars(
     rows: Sequence[ChartRow], texts: Sequence[str], text: LayerText
-) -> list[Trace]:
+) -> list[go.Bar]:
     colours = [row.colour for row in rows]
     p99_bars = bars(
         "p99",
@@ -53,7 +55,9 @@ def _percentile_bars(
     return [p99_bars, p50_bars]
 
 
-def _mean_strokes(rows: Sequence[ChartRow], texts: Sequence[str], text: LayerText) -> list[Trace]:
+def _mean_strokes(
+    rows: Sequence[ChartRow], texts: Sequence[str], text: LayerText
+) -> list[go.Scatter]:
     means = _medians(rows, mean_latency, text)
     points = [
         (row, mean, f"{row.text}: {hover}")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 from msgspec import structs
 
 from report.analysis.figures import mean_latency, p99
@@ -10,7 +11,7 @@ from report.analysis.texts import AT_FULL_LOAD, LayerText
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.latency_text import latency_text
-from report.charts.layout import Chart, Trace
+from report.charts.layout import Chart
 from report.charts.lines_over_a_number import (
     connection_count,
     connections_title,
@@ -35,14 +36,14 @@ def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
     ]
 
 
-def _p99_and_mean(name: str, line: Sequence[ChartRow], text: LayerText) -> list[Trace]:
+def _p99_and_mean(name: str, line: Sequence[ChartRow], text: LayerText) -> list[go.Scatter]:
     """The line of the p99 and that of the mean, which share one entry of the legend."""
     texts = [
         f"{row.text}, {row.summary.identity.load_text}: {latency_text(row, text)}" for row in line
     ]
     connections = list(map(connection_count, line))
     p99_line = median_line(name, line, connections, p99, texts, text.latency_value)
-    mean_line = layout.rows_scatter(
+    mean_line = layout.scatter(
         f"{name}, mean",
         [row.id for row in line],
         connections,
@@ -53,7 +54,7 @@ def _p99_and_mean(name: str, line: Sequence[ChartRow], text: LayerText) -> list[
         showlegend=False,
         line={"color": line[0].colour, "dash": "dot", "width": 1},
     )
-    return [{**p99_line, "legendgroup": name}, mean_line]
+    return [p99_line.update(legendgroup=name), mean_line]
 
 
 def _draw(data: ChartData) -> dict[str, Any] | None:

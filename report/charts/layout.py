@@ -11,9 +11,11 @@ narrow page without the legend. Colours are those of the light palette, which th
 for the dark ones.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 from msgspec import Struct, structs
 
 from report.analysis.figures import Figure
@@ -69,13 +71,10 @@ class Chart(Struct, frozen=True):
         )
 
 
-Trace = dict[str, Any]
-"""A trace as plotly's scripts read it: bars, or points and lines."""
-
-
-def figure(traces: Sequence[Trace], layout: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure as plotly's scripts read it, in the page's type and colours."""
+def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure as plain JSON, in the page's type and colours."""
     shared = {
+        "template": None,
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
@@ -85,7 +84,11 @@ def figure(traces: Sequence[Trace], layout: Mapping[str, Any]) -> dict[str, Any]
         "hovermode": "closest",
         "dragmode": False,
     }
-    return {"data": list(traces), "layout": {**shared, **layout}}
+    plain: dict[str, Any] = json.loads(
+        go.Figure(data=list(traces), layout={**shared, **layout}).to_json()
+    )
+    plain["layout"].pop("template", None)
+    return plain
 
 
 def value_axis(title: str, **more: Any) -> dict[str, Any]:
@@ -215,40 +218,21 @@ def bars(
     values: Sequence[float | None],
     texts: Sequence[str],
     **more: Any,
-) -> Trace:
+) -> go.Bar:
     """A bar for each row, with a text for hovering."""
     ids = [row.id for row in rows]
     hover_texts = [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)]
-    return {
-        "type": "bar",
-        "name": name,
-        "x": list(values),
-        "y": ids,
-        "meta": ids,
+    style = {
         "orientation": "h",
         "customdata": hover_texts,
         "hovertemplate": _HOVER,
         "width": 0.62,
         **more,
     }
+    return go.Bar(name=name, x=list(values), y=ids, meta=ids, **style)
 
 
 def scatter(
-    name: str, mode: str, x: Sequence[Any], y: Sequence[Any], meta: str | list[str], **more: Any
-) -> Trace:
-    """Points, lines or both. `meta` is the id of the row, or one for each point."""
-    return {
-        "type": "scatter",
-        "name": name,
-        "mode": mode,
-        "x": list(x),
-        "y": list(y),
-        "meta": meta,
-        **more,
-    }
-
-
-def rows_scatter(
     name: str,
     ids: Sequence[str],
     x: Sequence[Any],
@@ -256,10 +240,17 @@ def rows_scatter(
     texts: Sequence[str],
     mode: str = "markers",
     **more: Any,
-) -> Trace:
-    """Points of several rows, each with a text for hovering."""
-    texts_shown = {"customdata": list(texts), "hovertemplate": _HOVER}
-    return scatter(name, mode, x, y, list(ids), **texts_shown, **more)
+) -> go.Scatter:
+    return go.Scatter(
+        name=name,
+        mode=mode,
+        x=list(x),
+        y=list(y),
+        meta=list(ids),
+        customdata=list(texts),
+        hovertemplate=_HOVER,
+        **more,
+    )
 
 
 def points(
@@ -267,12 +258,12 @@ def points(
     values: Sequence[tuple[ChartRow, float, str]],
     marker: dict[str, Any],
     **more: Any,
-) -> Trace:
+) -> go.Scatter:
     """Points in the lines of their rows, each with a text for hovering."""
     ids = [row.id for row, _, _ in values]
     texts = [text for _, _, text in values]
     x = [value for _, value, _ in values]
-    return rows_scatter(name, ids, x, ids, texts, marker=marker, **more)
+    return scatter(name, ids, x, ids, texts, marker=marker, **more)
 
 
 def whiskers(
@@ -304,7 +295,7 @@ def whiskers(
     }
 
 
-def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> Iterator[Trace]:
+def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> Iterator[go.Scatter]:
     """A mark for every measured run: circles for runs that served their load, × for invalid runs,
     and + for runs in which the target failed its load."""
     for kind, symbol in _SYMBOL_OF_KIND.items():

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.figures import limit_hits, limited_share
 from report.base.format import count, share
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.colours import INK
-from report.charts.layout import Chart, Trace, by_row, figure
+from report.charts.layout import Chart, by_row, figure
 
 
-def _predicted_strokes(rows: Sequence[ChartRow]) -> list[Trace]:
+def _predicted_strokes(rows: Sequence[ChartRow]) -> list[go.Scatter]:
     """The predictions with their tolerances; empty where no row has one."""
     points = []
     tolerances_percent = []

@@ -4,13 +4,15 @@ servers."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.cells import subject
 from report.analysis.figures import Figure, throughput
 from report.analysis.texts import LayerText
 from report.base.format import rate
 from report.charts import chart_data, layout
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import Trace, by_view, figure, rate_axis
+from report.charts.layout import by_view, figure, rate_axis
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
@@ -59,7 +61,7 @@ def median_line(
     figure: Figure,
     texts: Sequence[str],
     drawn_value: Callable[[float | None], float | None] = lambda value: value,
-) -> Trace:
+) -> go.Scatter:
     """A line through the medians of a figure with their ranges.
 
     `drawn_value` converts a value to the unit of the axis."""
@@ -67,7 +69,7 @@ def median_line(
     whiskers |= {"color": line[0].colour, "thickness": 1}
     ids = [row.id for row in line]
     y = [drawn_value(row.median(figure)) for row in line]
-    return layout.rows_scatter(
+    return layout.scatter(
         name, ids, x, y, texts, "lines+markers", error_y=whiskers, **line[0].style(2, 8)
     )
 
@@ -77,7 +79,7 @@ def throughput_line(
     amount_of: Callable[[ChartRow], int],
     amount_text: Callable[[ChartRow], str],
     unit: str,
-) -> Trace:
+) -> go.Scatter:
     """A line through the median throughputs. The two functions give the place of a row on the x
     axis, and a text for it."""
     texts = [
@@ -92,7 +94,7 @@ def figure_over_number(
     views: Sequence[chart_data.View],
     title: str,
     amount_of: Callable[[ChartRow], int],
-    traces: Sequence[Trace],
+    traces: Sequence[go.Scatter],
     y: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     """The figure of these lines over a whole number. The default of the axis `y` is that of the

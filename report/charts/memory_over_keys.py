@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.figures import MEMORY_KINDS
 from report.analysis.memory_per_key_rows import KeyMemory, Point, memory_per_key
 from report.base.format import mebibytes
 from report.charts import chart_data, layout
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import BYTES_PER_MIB, Chart, Trace, by_view, figure
+from report.charts.layout import BYTES_PER_MIB, Chart, by_view, figure
 
 
-def _traces_of(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[Trace]:
+def _traces_of(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]:
     """The line with the slope of a target, and a mark for each of its runs."""
     slope = target.slopes[0]
     points = [point for point in slope.points if point.summary_id in rows]
@@ -58,11 +60,11 @@ def _trace(
     texts: Sequence[str],
     mode: str,
     **style: Any,
-) -> Trace:
+) -> go.Scatter:
     ids = [point.summary_id for point in points]
     keys = [point.keys for point in points]
     sizes_mib = [size / BYTES_PER_MIB for size in sizes_bytes]
-    return layout.rows_scatter(name, ids, keys, sizes_mib, texts, mode, **style)
+    return layout.scatter(name, ids, keys, sizes_mib, texts, mode, **style)
 
 
 def _draw(data: ChartData) -> dict[str, Any] | None:

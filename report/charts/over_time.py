@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.figures import node_kind
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import BYTES_PER_MIB, Chart, Trace, by_view, figure, rate_axis, scatter
+from report.charts.layout import BYTES_PER_MIB, Chart, by_view, figure, rate_axis
 from report.results.model import Usage
 from report.results.series import MAX_POINTS, stretches
 
@@ -39,13 +41,13 @@ def _usage_over_time(
     return values
 
 
-def _line(row: ChartRow, points: TimedValues, value_text: str) -> Trace:
-    return scatter(
-        row.text,
-        "lines+markers" if len(points) < 20 else "lines",
-        [round(t_s, 3) for t_s, _ in points],
-        [round(value, 1) for _, value in points],
-        row.id,
+def _line(row: ChartRow, points: TimedValues, value_text: str) -> go.Scatter:
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers" if len(points) < 20 else "lines",
+        x=[round(t_s, 3) for t_s, _ in points],
+        y=[round(value, 1) for _, value in points],
+        meta=row.id,
         hovertemplate=f"{row.text} at %{{x}} s: {value_text}<extra></extra>",
         **row.style(2, 6),
     )

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.figures import Figure, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import Chart, Trace, by_view, figure, scatter
+from report.charts.layout import Chart, by_view, figure
 from report.results.model import Measured
 from report.statistics.histograms import CURVE as PERCENTS
 from report.statistics.histograms import PERCENTILES, Bounds
@@ -67,7 +69,7 @@ def _inverse_share(percent: float) -> float:
     return round(100 / (100 - percent), 4)
 
 
-def _line(row: ChartRow, text: LayerText) -> Trace:
+def _line(row: ChartRow, text: LayerText) -> go.Scatter:
     curve = _median_curve(row.summary)
     few_samples = {
         percent
@@ -79,13 +81,13 @@ def _line(row: ChartRow, text: LayerText) -> Trace:
         symbol = [
             f"{row.symbol}-open" if percent in few_samples else row.symbol for percent, _ in curve
         ]
-    return scatter(
-        row.text,
-        "lines+markers",
-        [_inverse_share(percent) for percent, _ in curve],
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers",
+        x=[_inverse_share(percent) for percent, _ in curve],
         # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
-        [text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
-        row.id,
+        y=[text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
+        meta=row.id,
         customdata=[
             f"{percent:g}{', too few samples' if percent in few_samples else ''}"
             for percent, _ in curve

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from report.analysis.figures import throughput
 from report.base.format import plural
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import Chart, Trace, scatter
+from report.charts.layout import Chart
 from report.charts.lines_over_a_number import (
     figure_over_number,
     long_lines,
@@ -15,16 +17,16 @@ from report.charts.lines_over_a_number import (
 )
 
 
-def _proportional_line(line: Sequence[ChartRow]) -> Trace:
+def _proportional_line(line: Sequence[ChartRow]) -> go.Scatter:
     """Growth in proportion to the servers, from the row with the fewest."""
     first = line[0]
     rate_per_server = (first.median(throughput) or 0) / server_count(first)
-    return scatter(
-        f"{first.text}, linear",
-        "lines",
-        list(map(server_count, line)),
-        [rate_per_server * server_count(row) for row in line],
-        [row.id for row in line],
+    return go.Scatter(
+        name=f"{first.text}, linear",
+        mode="lines",
+        x=list(map(server_count, line)),
+        y=[rate_per_server * server_count(row) for row in line],
+        meta=[row.id for row in line],
         legendgroup=first.text,
         showlegend=False,
         hoverinfo="skip",

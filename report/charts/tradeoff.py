@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 from msgspec import Struct
 
 from report.analysis.figures import p99, throughput
@@ -11,7 +12,7 @@ from report.base.format import rate
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.latency_text import few_samples_text, latency_with_range
-from report.charts.layout import Chart, Trace, by_view, figure, rate_axis
+from report.charts.layout import Chart, by_view, figure, rate_axis
 from report.charts.lines_over_a_number import connection_count, lines_of
 from report.results.model import Run
 
@@ -56,10 +57,10 @@ def _run_points(line: Sequence[ChartRow], text: LayerText) -> list[_Point]:
     ]
 
 
-def _trace(points: Sequence[_Point], text: LayerText, mode: str, **style: Any) -> Trace:
+def _trace(points: Sequence[_Point], text: LayerText, mode: str, **style: Any) -> go.Scatter:
     """A trace of the throughput and p99 of each point, with a text for hovering."""
     first = points[0].row
-    return layout.rows_scatter(
+    return layout.scatter(
         first.text,
         [point.row.id for point in points],
         [point.rate for point in points],

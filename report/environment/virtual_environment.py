@@ -25,7 +25,7 @@ from report.environment.installation import (
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 #: The packages that a report imports.
-PACKAGES = ("jinja2", "msgspec", "pandas", "yaml")
+PACKAGES = ("jinja2", "msgspec", "pandas", "plotly", "yaml")
 
 #: The variable that is set in the process that continues in the environment, so that it does not
 #: look for the environment again.

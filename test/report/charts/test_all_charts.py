@@ -1,14 +1,9 @@
-"""A chart that no section names is drawn, and shown nowhere. A browser ignores properties that
-plotly does not know."""
-
-import plotly.graph_objects as go
+"""A chart that no section names is drawn, and shown nowhere."""
 
 from builder import Document, configuration, result
 from conftest import analysis_of_results
 from memory_documents import run_of
-from page_reader import data_of, read
 from report.charts.all_charts import CHARTS
-from report.html.page import render_page
 from report.sections.all_sections import sections_of
 
 OPEN_LOOP = {
@@ -29,11 +24,3 @@ def test_every_chart_is_named_by_a_section() -> None:
     sections = sections_of(analysis_of_results(*results_of_every_section_with_charts()))
     named_ids = {chart for section in sections for chart in section.charts}
     assert {chart.id for chart in CHARTS} - named_ids == set()
-
-
-def test_plotly_knows_every_property_of_every_chart() -> None:
-    analysis = analysis_of_results(*results_of_every_section_with_charts())
-    figures = data_of(read(render_page(analysis)))["figures"]
-    assert figures
-    for figure in figures.values():
-        go.Figure(figure)
