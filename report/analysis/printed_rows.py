@@ -183,7 +183,7 @@ class StoreOperations(Struct, frozen=True):
 
 
 def _ratios(
-    rows: Sequence[PrintedRow], reference: str
+    rows: Sequence[PrintedRow], reference: str, margin: float
 ) -> tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]:
     """The comparisons of each store with the reference. Those by one figure are a family (rule
     M17)."""
@@ -196,7 +196,7 @@ def _ratios(
     by_figure: list[list[Comparison]] = []
     for _, higher_is_better, read in COMPARED:
         samples = [row.sample(base, read) for row in compared_rows]
-        comparisons = compare_samples(samples, higher_is_better=higher_is_better)
+        comparisons = compare_samples(samples, margin, higher_is_better)
         by_figure.append(
             [
                 attributable(comparison, base, row)
@@ -222,5 +222,6 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
     cells: list[StoreCell] = []
     for rows_of_work in by_work.values():
         reference_first = sorted(rows_of_work, key=lambda row: row.store != reference)
-        cells.append(StoreCell(tuple(reference_first), _ratios(reference_first, reference)))
+        ratios = _ratios(reference_first, reference, campaign.margin)
+        cells.append(StoreCell(tuple(reference_first), ratios))
     return StoreOperations(reference, tuple(cells))

@@ -21,7 +21,7 @@ from report.analysis.summary import Summary, attributable
 from report.analysis.texts import NamedProperties
 from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
 from report.statistics.conclusions import conclusion_of
-from report.statistics.decision import Comparison, Level, compare_samples
+from report.statistics.decision import DEFAULT_MARGIN, Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
 from report.statistics.sequential import Family, compare_in_looks
@@ -444,6 +444,7 @@ def _ranked_by(
             [row.side(throughput) for row in rows],
             schedule,
             rows[0].last_look,
+            rows[0].margin,
             reference=None if reference is None else rows.index(reference),
             in_rounds=all(row.planned_rounds for row in rows),
             together=all(row.by_turns for row in rows),
@@ -511,6 +512,7 @@ def compare_pairs(
     share = ALPHA / len(schedule.looks) if schedule else ALPHA
     comparisons = compare_samples(
         [sample_between(new, base, figure) for base, new in known],
+        known[0][0].margin if known else DEFAULT_MARGIN,
         higher_is_better=figure.higher_is_better,
         level=Level(
             interval=share, test=share, planned=len(row_pairs) if planned is None else planned
@@ -561,6 +563,7 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
         )
         comparisons = compare_samples(
             [sample_between(copy, reference, read) for copy, reference in family],
+            family[0][0].margin if family else DEFAULT_MARGIN,
             higher_is_better=read.higher_is_better,
             level=Level(test=ALPHA / looks),
         )

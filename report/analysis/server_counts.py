@@ -15,7 +15,7 @@ from report.analysis.summary import Summary, attributable
 from report.analysis.texts import load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.results.model import Identity, Measured
-from report.statistics.decision import Comparison, compare_samples
+from report.statistics.decision import DEFAULT_MARGIN, Comparison, compare_samples
 from report.statistics.ratio import ratio_of_pairs
 from report.statistics.run_samples import jain_index
 from report.statistics.samples import Sample
@@ -157,7 +157,9 @@ def _compared(
     """The comparison of each pair, which is a new row and its base, by the id of the new row."""
     sample = _per_server if per_server else sample_between
     samples = [sample(new, base, figure) for new, base in pairs]
-    family = compare_samples(samples, higher_is_better=figure.higher_is_better)
+    family = compare_samples(
+        samples, pairs[0][0].margin if pairs else DEFAULT_MARGIN, figure.higher_is_better
+    )
     return {
         new.id: attributable(comparison, base, new)
         for (new, base), comparison in zip(pairs, family, strict=True)

@@ -16,7 +16,7 @@ from report.analysis.texts import LayerText, layer_text
 from report.base.format import counted_runs_text, percent, plural
 from report.results import model
 from report.results.generated.records import Boundary, LimiterScript
-from report.statistics.decision import Comparison
+from report.statistics.decision import DEFAULT_MARGIN, Comparison
 from report.statistics.run_samples import Spread, select_run, spread
 from report.statistics.samples import Place
 from report.statistics.sequential import LookSchedule
@@ -77,6 +77,8 @@ class Summary(Row, frozen=True, kw_only=True):
     """The sentences of `warnings_of`."""
     look_schedule: LookSchedule | None = None
     """The looks of a campaign that found out how many runs it needs (`--runs auto`)."""
+    margin: float = DEFAULT_MARGIN
+    """The margin of its campaign, see `Campaign.margin`."""
     last_look: int = 0
     """The round of the last look that took place in such a campaign."""
     set_aside: tuple[model.Run, ...] = ()
@@ -349,6 +351,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             spread=_spread(ordered),
             warnings=tuple(warnings_of(ordered)),
             look_schedule=schedule,
+            margin=campaign.margin,
             last_look=last_look,
             set_aside=tuple(set_aside.get(identity.key, ())),
             places=frozenset(plan.places.values()) if plan else frozenset(),

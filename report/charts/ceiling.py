@@ -45,7 +45,9 @@ def _control_of(view: View, control: str) -> Summary | None:
 
 
 def _share(row: ChartRow, ceiling: Summary, control: str) -> _Share | None:
-    (comparison,) = compare_samples([sample_between(row.summary, ceiling, throughput)])
+    (comparison,) = compare_samples(
+        [sample_between(row.summary, ceiling, throughput)], row.summary.margin
+    )
     if comparison.ratio is None:
         return None
     return _Share(row, 100 * comparison.ratio, f"{interval_of(comparison)} of {control}")

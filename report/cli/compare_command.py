@@ -111,10 +111,12 @@ def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
 def _run(options: argparse.Namespace) -> int:
     campaigns = CampaignReader()
     allowed = _allowed(options.allow or "")
-    margin = margin_share(options.margin)
+    margin = None if options.margin is None else margin_share(options.margin)
     if options.save_baseline is not None:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)
+    if margin is None:
+        margin = new.campaign.margin
     outcome = compare_sides(base, new, METRICS[options.metric], margin, allowed)
     print(FORMATS[options.format](outcome))
 

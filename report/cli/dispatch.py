@@ -25,6 +25,7 @@ COMMANDS = (
     "readme",
     "documents",
     "original-matrix",
+    "accuracy",
 )
 
 

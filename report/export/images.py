@@ -206,7 +206,7 @@ def _answer(forest: Forest) -> str:
 
     parts += [_text(x_of(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
     ratio_text = f"Ratio with its 95 % interval; {forest.better} is better."
-    subtitle = f"{ratio_text} The band is ± 2 %, which is no difference."
+    subtitle = f"{ratio_text} The band is {forest.margin_text}, which is no difference."
     return _document(f"{forest.figure} to the reference", subtitle, rows, height, parts)
 
 

@@ -303,6 +303,7 @@ _SUMMARY_HEADER = (
     "ratio_interval_high",
     "ratio_to",
     "conclusion",
+    "statement",
 )
 
 _LATER_RANGES = [

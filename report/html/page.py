@@ -178,6 +178,7 @@ def render_page(
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
+        margin=f"{100 * analysis.campaign.margin:.3g}",
         forests=forests(analysis),
         cells=[(runtime.name, cell) for runtime, decisions in parts for cell in decisions],
         # In a search of the highest rate, the figures at one of its rates decide nothing.

@@ -12,6 +12,7 @@ from msgspec import Struct
 from report.base.contract import CONSTANTS, generated
 from report.results.generated import records
 from report.results.validate import Result
+from report.statistics.decision import DEFAULT_MARGIN
 from report.statistics.histograms import Bounds, Mergeable
 from report.statistics.samples import Place
 
@@ -586,6 +587,14 @@ class Campaign:
     """The number of selected runs without their series, because there were too many."""
     judged_again: bool = False
     """Whether newer rules than those of the measurement have judged the runs."""
+
+    @property
+    def margin(self) -> float:
+        """The largest difference that does not matter to the reader, as a share. The plan fixed it
+        before the first run."""
+        plan = self.manifest["plan"] if self.manifest else {}
+        percent = plan.get("margin_percent")
+        return DEFAULT_MARGIN if percent is None else percent / 100
 
     @property
     def runs(self) -> tuple[Run, ...]:

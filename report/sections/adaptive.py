@@ -16,7 +16,6 @@ from report.base.format import plural, rate
 from report.sections.headings import cell_title
 from report.sections.ranking_text import although_suspect
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
-from report.statistics.decision import DEFAULT_MARGIN
 from report.statistics.run_samples import median_interval
 from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
 
@@ -126,9 +125,11 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
     if is_tight_twice:
         return True, text
     open_reason = (
-        "wider than" if not is_tight(values) else "no second look confirmed that it is within"
+        "wider than"
+        if not is_tight(values, row.margin)
+        else "no second look confirmed that it is within"
     )
-    return False, f"{text}: {open_reason} ± {100 * DEFAULT_MARGIN:.1f} %"
+    return False, f"{text}: {open_reason} ± {100 * row.margin:.1f} %"
 
 
 class _Conclusions:
@@ -174,7 +175,7 @@ class _Conclusions:
         self._add_lone(row)
 
     def _stop_of(self, row: Summary) -> Stopped:
-        return stop_of_side(row.side(throughput), self._schedule, self._last_look)
+        return stop_of_side(row.side(throughput), self._schedule, self._last_look, row.margin)
 
     def _add_lone(self, row: Summary) -> None:
         is_concluded, text = _lone_text(row, self.stops[row.id])

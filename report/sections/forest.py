@@ -10,7 +10,7 @@ from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import NO_RATIO, decimals_of_ends
 from report.sections.headings import scope_text, scopes
-from report.statistics.decision import DEFAULT_MARGIN, Comparison
+from report.statistics.decision import Comparison
 
 #: The axis ends here, so that one row does not squeeze the others. An arrow marks an interval that
 #: is cut.
@@ -82,7 +82,9 @@ class Forest(Struct, frozen=True):
     one: float
     """The place of the ratio 1."""
     margin: tuple[float, float]
-    """The places between which a difference does not count."""
+    """The places between which a difference does not matter."""
+    margin_text: str
+    """The margin as text, such as `± 2 %`."""
     resolution: tuple[float, float] | None
     """The places between which copies of references lie; None without a copy."""
     left_out: int
@@ -211,13 +213,15 @@ def _forest(scoped_rankings: Sequence[tuple[str, Ranking]]) -> Forest:
     if ends_of_copies:
         resolution = (axis.place(min(ends_of_copies)), axis.place(max(ends_of_copies)))
     _, first_ranking = scoped_rankings[0]
+    margin = first_ranking.base.margin
     return Forest(
         figure="p99" if first_ranking.open_loop else "Throughput",
         better="less" if first_ranking.open_loop else "more",
         groups=tuple(groups),
         ticks=axis.ticks(),
         one=axis.place(1),
-        margin=(axis.place(1 - DEFAULT_MARGIN), axis.place(1 + DEFAULT_MARGIN)),
+        margin=(axis.place(1 - margin), axis.place(1 + margin)),
+        margin_text=f"± {100 * margin:.3g} %",
         resolution=resolution,
         left_out=max(0, -room),
     )

@@ -99,6 +99,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     configurations: planSchema.shape.configurations,
     runs_per_configuration: z.int().min(1),
     order: z.enum(orders),
+    margin_percent: planSchema.shape.margin_percent,
     seed: count,
     estimate_s: seconds,
     skips: planSchema.shape.skips,

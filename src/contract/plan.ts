@@ -6,7 +6,7 @@ import {
   loadText,
   warmupSchema,
 } from "./configuration.js";
-import { wholeIn } from "./ranges.js";
+import { numberSchema, wholeIn } from "./ranges.js";
 import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
@@ -63,6 +63,11 @@ export const planSchema = z.strictObject({
    * has a run in each group of its ranking.
    */
   runs_per_configuration: z.int().min(1),
+  /**
+   * The largest difference that does not matter to the reader (M17), in %. Older plans do not have
+   * it. Their margin is `MARGIN_SHARE`.
+   */
+  margin_percent: numberSchema("margin").optional(),
   /** Present where the campaign decides how many runs each configuration needs. */
   adaptive: z
     .strictObject({

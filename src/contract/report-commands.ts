@@ -1,5 +1,5 @@
 import { numberWord } from "../kit/numbers.js";
-import { MARGIN_SHARE, MIN_PAIRS, MIN_RUNS } from "./statistics.js";
+import { MIN_PAIRS, MIN_RUNS } from "./statistics.js";
 
 /** The folder that holds campaigns, unless `--output` names another. */
 export const RESULTS_ROOT = "results";
@@ -60,8 +60,8 @@ const compare: ReportCommand = {
     {
       name: "margin",
       value: "<percent>",
-      help: "differences must exceed it to count",
-      defaultValue: `${100 * MARGIN_SHARE}%`,
+      help: "a difference that is no larger does not matter to you",
+      defaultText: "that of NEW's campaign",
     },
     {
       name: "fail-on",
@@ -95,8 +95,8 @@ const compare: ReportCommand = {
 Each side is TARGET (of --campaign), DIR#TARGET, or DIR for every target of that campaign. An argument with a / is a
 folder. With --baseline give NEW alone, or nothing for every target of --campaign.
 
-A difference counts only if the 95 % interval of the ratio lies beyond the margin and the exact test with Holm's
-correction agrees. By turns the targets are compared round by round, and at least ${numberWord(MIN_PAIRS)} rounds are needed; otherwise ${numberWord(MIN_RUNS)}
+NEW is slower, with exit code 6, only if the 95 % interval of the ratio lies beyond the margin and the exact test with
+Holm's correction agrees. By turns the targets are compared round by round, and at least ${numberWord(MIN_PAIRS)} rounds are needed; otherwise ${numberWord(MIN_RUNS)}
 runs per side. Two campaigns, or a campaign and a baseline, are compared by their ratios to the reference that both have,
 of at least ${numberWord(MIN_PAIRS)} rounds each. Without such a reference the host does not cancel, and nothing is decided.
 

@@ -19,6 +19,12 @@ export const MARGIN_SHARE = 0.02;
  */
 export const MIN_RUNS = 5;
 
+/**
+ * The usual standard deviation of the logarithm of a pair's ratio of throughputs, by turns: the median
+ * over the copies of archived campaigns, rounded (docs/accuracy.md).
+ */
+export const USUAL_PAIR_DEVIATION = 0.05;
+
 /** Fewer pairs have no interval of 95 %, so that fewer rounds by turns show nothing. */
 export const MIN_PAIRS = 6;
 

@@ -1245,6 +1245,9 @@ class Plan(Record):
     runs: list[Run]
     skips: list[Skip]
     notes: list[str]
+    margin_percent: Maybe[
+        Annotated[int, Meta(ge=1, le=50)] | Annotated[float, Meta(ge=0.1, le=50)]
+    ] = None
     adaptive: Maybe[Adaptive] = None
     max_rate: Maybe[MaxRate] = None
     calibration: Maybe[Calibration] = None

@@ -32,7 +32,10 @@ export function announceCampaign(
     event: "campaign",
     ...opened,
     runs: plan.runs.length,
-    ...definedOnly({ objectives: plan.max_rate?.objectives }),
+    ...definedOnly({
+      objectives: plan.max_rate?.objectives,
+      margin_percent: plan.margin_percent,
+    }),
     configurations: plan.configurations,
     runs_per_configuration: plan.runs_per_configuration,
     order: plan.order,

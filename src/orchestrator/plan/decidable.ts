@@ -1,15 +1,18 @@
 import { isCounted, type Order, type Plan } from "../../contract/plan.js";
 import {
   LEVEL,
+  MARGIN_SHARE,
   MIN_ROUNDS_TO_PAIR,
   MIN_RUNS,
   smallestPairedP,
   smallestUnpairedP,
+  USUAL_PAIR_DEVIATION,
 } from "../../contract/statistics.js";
 import { isCopy } from "../../targets/options.js";
 import { defaultOf } from "../request/settings.js";
 import { counted, durationText } from "../ui/text.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
+import { detectableDifference, roundsForNoDifference } from "./power-of-pairs.js";
 import { plannedRankings, type Ranking } from "./rankings.js";
 
 /** The runs of the original, which decide nothing, and for which there is no warning. */
@@ -20,6 +23,8 @@ interface Design {
   order: Order;
   /** The size of the family, in which each target is compared with the reference. */
   comparisons: number;
+  /** The largest difference that does not matter to the reader, as a share. */
+  margin: number;
 }
 
 /** Whether the clearest result would pass the corrected test by pairs. */
@@ -43,8 +48,10 @@ function roundsToDecide(design: Design): number {
 }
 
 /** The design of a ranking's comparisons. */
-function designOf({ order, runs_per_configuration: rounds }: Plan, { family }: Ranking): Design {
-  return { rounds, order, comparisons: family };
+function designOf(plan: Plan, { family }: Ranking): Design {
+  const { order, runs_per_configuration: rounds, margin_percent } = plan;
+  const margin = margin_percent === undefined ? MARGIN_SHARE : margin_percent / 100;
+  return { rounds, order, comparisons: family, margin };
 }
 
 /** The number of rounds with which every ranking can decide, which is at least that of the plan. */
@@ -60,6 +67,27 @@ function outlookText(design: Design): string {
     ? `${isPaired(design) ? "paired by round" : "of unpaired runs"}, which ${rounds} rounds can decide`
     : `which ${counted(design.rounds, "round")} cannot decide: give --runs ${rounds} or more`;
 }
+
+/**
+ * What rounds by turns find where the pairs of a round lie as far apart as usual, and what they would
+ * take to find no difference. It is empty in other orders, and where the rounds decide nothing.
+ */
+function sensitivityText(design: Design): string {
+  if (design.order !== "turns" || !canDecide(design)) return "";
+  const pairs = { ...design, deviation: USUAL_PAIR_DEVIATION };
+  const smallest = detectableDifference(pairs);
+  if (smallest === undefined) return "";
+
+  const rounds = roundsForNoDifference(pairs);
+  const equal = `that there is none (± ${percentText(design.margin)})`;
+  const takes = rounds === undefined ? "more than 1000 rounds" : `about ${rounds} rounds`;
+  return (
+    `where a pair deviates by ${percentText(USUAL_PAIR_DEVIATION)}, as usual, ${counted(design.rounds, "round")} ` +
+    `find a difference of ${percentText(smallest)} in four of five campaigns; ${equal} takes ${takes}`
+  );
+}
+
+const percentText = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
 
 /** Lines on what the rankings of a plan can decide. */
 export interface Decidable {
@@ -86,8 +114,9 @@ export function decidable(plan: Plan): Decidable {
     const text = `${head}: ${comparisons}${rankings}, ${outlookText(design)}`;
     return { text, isWarning: !canDecide(design) && design.rounds > PLAIN_RUNS };
   });
+  const sensitivities = [...kinds.values()].map(({ design }) => sensitivityText(design));
   return {
-    lines: lines.map(({ text }) => text),
+    lines: [...lines.map(({ text }) => text), ...new Set(sensitivities.filter(Boolean))],
     warnings: lines.flatMap(({ text, isWarning }) => (isWarning ? [text] : [])),
   };
 }

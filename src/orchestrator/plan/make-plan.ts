@@ -343,6 +343,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
     seed: rounds.seed,
     order: rounds.order,
     runs_per_configuration: isRanked ? rounds.runs : 1,
+    margin_percent: comparisons.marginPercent,
     adaptive: isRanked ? adaptivePlan(rounds, rankings) : undefined,
     warmup_s: pauses.warmupS,
     cooldown_s: pauses.cooldownS,

@@ -157,10 +157,12 @@ function comparisonsOf(settings: Settings): RequestedComparisons {
   const reference = settings.find("reference")?.value;
   const addsReference = reference === AUTO;
   const threshold = settings.find("threshold");
+  const margin = settings.get("margin");
   return definedOnly({
     reference: addsReference ? undefined : reference,
     addsReference,
     copies: !settings.isOn("no-copy"),
+    marginPercent: numberIn("margin", margin.source, margin.value.replace(/ ?%$/, ""), false),
     comparesFrameworks: settings.isOn("compare-frameworks"),
     thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
   });

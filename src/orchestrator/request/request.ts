@@ -72,6 +72,8 @@ export interface RequestedComparisons {
    * (`MIN_ROUNDS_FOR_A_COPY`).
    */
   copies: boolean;
+  /** The largest difference that does not matter to the reader (M17). */
+  marginPercent: number;
   /** Whether targets on several web frameworks are ranked together. */
   comparesFrameworks: boolean;
   thresholds: Threshold[];

@@ -8,7 +8,7 @@ import { orders } from "../../contract/plan.js";
 import { decimalText, RANGES, wholeText } from "../../contract/ranges.js";
 import { RESULTS_ROOT } from "../../contract/report-commands.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
-import { MIN_PAIRS } from "../../contract/statistics.js";
+import { MARGIN_SHARE, MIN_PAIRS } from "../../contract/statistics.js";
 import { idSchema } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
@@ -408,6 +408,9 @@ const measure = group("measure", "how it is measured", [
     "no-copy",
     `leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from ${MIN_PAIRS} rounds on`,
   ),
+  flag("margin <percent>", "a difference that is no larger does not matter to you", {
+    defaultValue: `${100 * MARGIN_SHARE}%`,
+  }),
   flag("seed <n>", "seed of order and traffic", {
     defaultText: "random",
     singleRun: { name: "SEED", schema: wholeText("seed"), defaultValue: "1" },

@@ -56,6 +56,14 @@ def test_the_family_is_the_one_that_the_plan_names() -> None:
     assert {pair.comparison.pairs for pair in ranking.pairs} == {None}
 
 
+def test_the_margin_of_a_campaign_decides_what_counts() -> None:
+    planned = rows(np.random.default_rng(1), ramp, (FAST, SLOW, COPY), ROUNDS, 0.005, {FAST: 1.1})
+    (cell,) = cells([replace(row, margin=0.2) for row in planned])
+    (ranking,) = cell.rankings
+    assert {pair.comparison.status for pair in ranking.pairs} == {"no difference"}
+    assert ranking.winner is None
+
+
 def test_faster_than_the_reference_is_not_the_fastest() -> None:
     """Two rows are equally fast, and faster than the reference: both are said to be, and none has
     won."""

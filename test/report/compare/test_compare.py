@@ -251,6 +251,22 @@ def test_the_margin_is_the_users(call: Call, put: Put) -> None:
         assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
+def test_the_margin_is_that_of_the_campaign_unless_it_is_given(call: Call, put: Put) -> None:
+    folder = put("one", {IOVALKEY: 6000, GLIDE: 5900})
+    assert call(IOVALKEY, GLIDE, "--format", "json").document["margin_percent"] == pytest.approx(2)
+
+    path = folder / "manifest.json"
+    document = json.loads(path.read_text("utf-8"))
+    document["plan"]["margin_percent"] = 5
+    path.write_text(json.dumps(document), encoding="utf-8")
+    by_campaign = call(IOVALKEY, GLIDE, "--format", "json").document
+    assert by_campaign["margin_percent"] == pytest.approx(5)
+    assert by_campaign["comparisons"][0]["conclusion"] == "no difference"
+
+    given = call(IOVALKEY, GLIDE, "--margin", "1", "--format", "json").document
+    assert given["margin_percent"] == pytest.approx(1)
+
+
 def test_targets_with_scripts_of_their_own_are_compared_client_and_script_together(
     call: Call, put: Put
 ) -> None:

@@ -1,14 +1,8 @@
 """README.md tells of the example campaign what its results say."""
 
-import re
-
+from generated_pages import plain
 from report.base.paths import ROOT
 from report.readme.readme_blocks import BEGIN, END, readme
-
-
-def plain(text: str) -> str:
-    """The text without what a formatter changes: the padding of tables, empty lines."""
-    return re.sub(r"\s+", " ", re.sub(r"-{3,}", "---", text))
 
 
 def test_the_readme_is_that_of_the_example() -> None:

@@ -21,9 +21,27 @@ const found = (clients: string, ...flags: string[]) =>
 
 test("the family of a ranking is each target against its reference; the copy is none of them", () => {
   expect(found("iovalkey,valkey-glide,ioredis@valkey,none", "--runs", "10")).toEqual({
-    lines: ["reference iovalkey + copy: 2 comparisons, paired by round, which 7 rounds can decide"],
+    lines: [
+      "reference iovalkey + copy: 2 comparisons, paired by round, which 7 rounds can decide",
+      expect.stringContaining("10 rounds find a difference of 7.3 %"),
+    ],
     warnings: [],
   });
+});
+
+test("the plan says before the start how many rounds no difference takes, by the reader's margin", () => {
+  const sensitivity = (...flags: string[]) =>
+    found("iovalkey,valkey-glide", "--runs", "10", ...flags).lines[1];
+  expect(sensitivity()).toContain("(± 2 %) takes about 72 rounds");
+  expect(sensitivity("--margin", "5%")).toContain("(± 5 %) takes about 14 rounds");
+  expect(sensitivity("--order", "interleaved")).toBeUndefined();
+  expect(planFor("--clients", "iovalkey", "--margin", "2.5")).toMatchObject({
+    margin_percent: 2.5,
+  });
+});
+
+test.each(["0", "51", "x", "2%%"])("a margin of %s is refused", (margin) => {
+  expect(() => requestOf("--clients", "iovalkey", "--margin", margin)).toThrow("--margin");
 });
 
 test.each([

@@ -1,0 +1,194 @@
+"""The page docs/accuracy.md: what intervals do not contain, as far as archives show it (rule
+M34)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from msgspec import Struct
+
+from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
+from report.analysis.rankings import resolutions
+from report.analysis.row_pairs import sample_between
+from report.analysis.summary import Summary
+from report.base.format import ABSENT
+from report.base.markdown import table
+from report.results.archives import found_campaigns
+from report.results.load import load_campaign
+from report.results.model import MANIFEST
+from report.statistics.power import MIN_PAIRS_FOR_A_CLAIM, log_deviation_of_pairs
+from report.statistics.ratio import log_ratios_of_pairs
+
+#: The page in docs/.
+PAGE = "accuracy.md"
+
+#: The compared figures of closed loops by turns, with their names.
+FIGURES: Mapping[str, Figure] = {
+    "throughput": throughput,
+    "CPU of what calls the limiter": consumer_cpu,
+    "store CPU": store_cpu,
+}
+
+_HEAD = """# What intervals do not contain
+
+<!-- written by `npm run accuracy` from the archives in results/ -->
+
+An interval contains what differs from round to round. It does not contain what shifts all rounds
+alike (rule M34). These components are **not measured** yet, at any layer: the start of a turn,
+drift within the window, the order of turns, the size of the group. So no interval is widened by
+them, and a conclusion of _no difference_ rests on the interval alone.
+
+What the archives show is how often two equal targets came out apart. Each copy is its reference
+once more, in the same rounds by turns."""
+
+_COLUMNS = (
+    "Layer",
+    "Figure",
+    "Copies",
+    "Interval excludes 1",
+    "Interval beyond the margin",
+    "Farthest estimate",
+    "Deviation of a pair, median",
+    "Pairs of rows",
+    "Correlation of neighbouring rounds",
+)
+
+_FOOT = """The deviation is that of the logarithm of a pair’s ratio, over copies. The correlation is that of
+the log ratios of one round with those of the next, over all rows that are compared with a
+reference. It is corrected for the number of rounds (+1/n), with its standard error over rows. Above
+0 intervals of signed ranks are too narrow; `npm run bench:conclusions` simulates hosts that
+remember."""
+
+
+class LayerFigure(Struct):
+    """What the archives show of one figure at one layer. Logs are natural."""
+
+    excluding: list[bool]
+    """Of each copy: whether its interval excludes 1."""
+    beyond: list[bool]
+    """Of each copy: whether its interval lies beyond the margin."""
+    estimates: list[float]
+    """The estimate of each copy ÷ its reference."""
+    deviations: list[float]
+    """The deviation of the log ratios of each copy."""
+    correlations: list[float]
+    """The correlation of neighbouring rounds of each compared row."""
+
+
+#: What the archives show, by layer and name of the figure.
+_ByFigure = dict[tuple[str, str], LayerFigure]
+
+
+def _add_copies(analysis: Analysis, name: str, by_figure: _ByFigure) -> None:
+    for resolution in resolutions(analysis.summaries, FIGURES[name]).values():
+        comparison = resolution.comparison
+        copy = resolution.copy
+        if comparison.interval is None or not comparison.ratio or not copy.by_turns:
+            continue
+        if copy.identity.open_loop:
+            continue
+
+        figures = _figures_of(by_figure, copy, name)
+        interval = comparison.interval
+        figures.excluding.append(interval.low > 1 or interval.high < 1)
+        figures.beyond.append(comparison.shown)
+        figures.estimates.append(comparison.ratio)
+        sample = sample_between(copy, resolution.reference, FIGURES[name])
+        deviation = log_deviation_of_pairs(sample.pairs)
+        if deviation is not None:
+            figures.deviations.append(deviation)
+
+
+def _figures_of(by_figure: _ByFigure, row: Summary, name: str) -> LayerFigure:
+    key = (row.identity.layer, name)
+    return by_figure.setdefault(key, LayerFigure([], [], [], [], []))
+
+
+def _add_correlations(analysis: Analysis, name: str, by_figure: _ByFigure) -> None:
+    figure = FIGURES[name]
+    for cell in analysis.cells:
+        for ranking in cell.rankings:
+            reference = ranking.reference
+            if reference is None or ranking.open_loop:
+                continue
+            for row in ranking.compared_rows:
+                if row is reference or not (row.sample(figure) and reference.sample(figure)):
+                    continue
+                sample = sample_between(row, reference, figure)
+                correlation = neighbour_correlation(sample.pairs) if sample.together else None
+                if correlation is not None:
+                    _figures_of(by_figure, row, name).correlations.append(correlation)
+
+
+def neighbour_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """The correlation of the log ratio of a round with that of the next, plus 1/n, which n rounds
+    without any have too little on average (F. H. C. Marriott and J. A. Pope, 1954). None below six
+    pairs, and if the ratios do not differ or a figure is 0 or infinite."""
+    if len(pairs) < MIN_PAIRS_FOR_A_CLAIM:
+        return None
+    logs = log_ratios_of_pairs(pairs)
+    if not np.isfinite(logs).all():
+        return None
+
+    centred = logs - logs.mean()
+    variance = float((centred**2).sum())
+    if variance == 0:
+        return None
+    return float((centred[1:] * centred[:-1]).sum()) / variance + 1 / len(logs)
+
+
+def read_layer_figures(results: Path) -> _ByFigure:
+    """What all archives below a folder of results show, by layer and figure. Folders and archives
+    that cannot be read, and those without turns, show nothing."""
+    by_figure: _ByFigure = {}
+    with found_campaigns(results, MANIFEST) as places:
+        for _, folder, problem in places:
+            if problem:
+                continue
+            analysis = analyse(load_campaign(folder, series=False))
+            for name in FIGURES:
+                _add_copies(analysis, name, by_figure)
+                _add_correlations(analysis, name, by_figure)
+    return by_figure
+
+
+def _percent(ratios: Iterable[float]) -> str:
+    return f"{100 * (max((max(ratio, 1 / ratio) for ratio in ratios), default=1) - 1):.1f} %"
+
+
+def _mean_text(correlations: Sequence[float]) -> str:
+    """The mean with its standard error, as text."""
+    if len(correlations) < 2:
+        return ABSENT
+    error = float(np.std(correlations, ddof=1)) / len(correlations) ** 0.5
+    return f"{float(np.mean(correlations)):.2f} ± {error:.2f}"
+
+
+def _order(key: tuple[str, str]) -> tuple[bool, str, int]:
+    """Sorts the layer of servers first, and figures as `FIGURES` does."""
+    layer, name = key
+    return layer != "server", layer, list(FIGURES).index(name)
+
+
+def _rows(by_figure: _ByFigure) -> Iterator[list[str]]:
+    for layer, name in sorted(by_figure, key=_order):
+        figures = by_figure[layer, name]
+        deviation = f"{100 * median(figures.deviations):.1f} %" if figures.deviations else ABSENT
+        yield [
+            layer,
+            name,
+            f"{len(figures.estimates)}",
+            f"{sum(figures.excluding)}",
+            f"{sum(figures.beyond)}",
+            _percent(figures.estimates) if figures.estimates else ABSENT,
+            deviation,
+            f"{len(figures.correlations)}",
+            _mean_text(figures.correlations),
+        ]
+
+
+def accuracy_markdown(by_figure: _ByFigure) -> str:
+    """The page."""
+    return "\n".join([_HEAD, "", *table(_COLUMNS, list(_rows(by_figure)), 2), "", _FOOT, ""])
