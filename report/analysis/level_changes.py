@@ -1,6 +1,7 @@
 """Compares two rows over the parts of windows in which one of them changed its level (rule M26)."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
@@ -47,28 +48,30 @@ def level_change(comparison: Comparison, base: Summary, new: Summary) -> LevelCh
     if no window of them has a change of level."""
     new_runs = _runs_by_place(new)
     base_runs = _runs_by_place(base)
-    cycles = {
-        place: cycles_before
-        for place in new_runs.keys() & base_runs.keys()
-        if (cycles_before := _cycles_before(new_runs[place], base_runs[place]))
+    splits = {
+        place: split
+        for place in sorted(new_runs.keys() & base_runs.keys())
+        if (split := _slices_before(new_runs[place], base_runs[place]))
     }
-    if not cycles:
+    if not splits:
         return None
 
     before, after = (
         {
-            place: _rates((new_runs[place], base_runs[place]), cycles[place], is_after)
-            for place in cycles
+            place: (_rate(new_runs[place], part(split)), _rate(base_runs[place], part(split)))
+            for place, split in splits.items()
         }
-        for is_after in (False, True)
+        for part in (slice, _from)
     )
     ratios = [
-        new_rate / base_rate for part in (before, after) for new_rate, base_rate in part.values()
+        new_rate / base_rate if base_rate else math.inf
+        for part in (before, after)
+        for new_rate, base_rate in part.values()
     ]
     sample = sample_between(new, base, throughput)
     whole = _whole_windows(new, base)
     return LevelChange(
-        rounds=len(cycles),
+        rounds=len(splits),
         ratios=(min(ratios), max(ratios)),
         parts=(
             _compared(sample, whole | before, comparison),
@@ -94,29 +97,25 @@ def _runs_by_place(row: Summary) -> Mapping[Place, model.Run]:
     return {run.place: run for run in row.runs if run.place and run.eligible and run.measured}
 
 
-def _cycles_before(*runs: model.Run) -> int:
-    """The cycles before the change of the first run that has one. 0 without a change."""
+def _slices_before(*runs: model.Run) -> int:
+    """The slices of 100 ms before the change of the first run that has one. 0 without a change, and
+    for one beyond the slices that are kept."""
     for run in runs:
         turns = model.turns_of(run)
-        if turns and turns.level_change:
-            return turns.level_change.cycles_before
+        if turns and turns.level_change and run.measured:
+            split = turns.level_change.cycles_before * round(turns.slice_ms / _MS_PER_SLICE)
+            return split if split < len(run.measured.answers_each_slice) else 0
     return 0
 
 
-def _rates(runs: Iterable[model.Run], cycles: int, is_after: bool) -> tuple[float, float]:
-    """The answers per second of two runs in one part of their cycles."""
-    new, base = (_rate(run, cycles, is_after) for run in runs)
-    return new, base
+def _from(split: int) -> slice:
+    return slice(split, None)
 
 
-def _rate(run: model.Run, cycles: int, is_after: bool) -> float:
-    turns = model.turns_of(run)
-    if turns is None or run.measured is None:
-        raise ValueError("a run by turns has turns and figures")
-    answers = run.measured.answers_each_slice
-    split = cycles * round(turns.slice_ms / _MS_PER_SLICE)
-    part = answers[split:] if is_after else answers[:split]
-    return _SLICES_PER_SECOND * sum(part) / len(part)
+def _rate(run: model.Run, part: slice) -> float:
+    """The answers per second in a part of the window."""
+    answers = run.measured.answers_each_slice[part] if run.measured else ()
+    return _SLICES_PER_SECOND * sum(answers) / max(1, len(answers))
 
 
 def _compared(sample: Sample, rates: Rates, comparison: Comparison) -> Comparison:
