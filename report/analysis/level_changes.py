@@ -1,8 +1,9 @@
 """Compares two rows over the parts of windows in which one of them changed its level (rule M26)."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from report.analysis.figures import throughput
 from report.analysis.row_pairs import sample_between
@@ -13,6 +14,7 @@ from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.samples import Place, Sample
 
 _MS_PER_SLICE = 100
+_SLICES_PER_SECOND = 1000 / _MS_PER_SLICE
 
 
 class LevelChange(Struct, frozen=True):
@@ -20,21 +22,18 @@ class LevelChange(Struct, frozen=True):
 
     rounds: int
     """The number of compared rounds in which one of the rows changed its level."""
+    ratios: tuple[float, float]
+    """The lowest and the highest ratio, new ÷ base, in the parts of these rounds."""
     parts: tuple[Comparison, Comparison]
     """The comparisons by the parts before the changes, and by those after them. Rounds without a
     change are whole in both."""
 
     @property
-    def ratios_text(self) -> str:
-        """A text such as `0.86× to 0.95×`, with the smaller ratio first."""
-        ratios = sorted(part.ratio for part in self.parts if part.ratio is not None)
-        return " to ".join(f"{ratio:.2f}×" for ratio in ratios) or "no ratio"
-
-    @property
     def text(self) -> str:
+        low, high = self.ratios
         return (
             f"the level changed inside {plural(self.rounds, 'window')}, "
-            f"with {self.ratios_text} over the parts"
+            f"whose parts range from {low:.2f}× to {high:.2f}×"
         )
 
     def standing(self, comparison: Comparison) -> Comparison:
@@ -49,28 +48,46 @@ def level_change(comparison: Comparison, base: Summary, new: Summary) -> LevelCh
     if no window of them has a change of level."""
     new_runs = _runs_by_place(new)
     base_runs = _runs_by_place(base)
-    cycles = {
-        place: cycles_before
-        for place in new_runs.keys() & base_runs.keys()
-        if (cycles_before := _cycles_before(new_runs[place], base_runs[place]))
+    splits = {
+        place: split
+        for place in sorted(new_runs.keys() & base_runs.keys())
+        if (split := _slices_before(new_runs[place], base_runs[place]))
     }
-    if not cycles:
+    if not splits:
         return None
 
+    before, after = (
+        {
+            place: (_rate(new_runs[place], part(split)), _rate(base_runs[place], part(split)))
+            for place, split in splits.items()
+        }
+        for part in (slice, _from)
+    )
+    ratios = [
+        new_rate / base_rate if base_rate else math.inf
+        for part in (before, after)
+        for new_rate, base_rate in part.values()
+    ]
     sample = sample_between(new, base, throughput)
-    sides = new.side(throughput), base.side(throughput)
-    common = sorted(sides[0].keys() & sides[1].keys())
-    parts = []
-    for is_after in (False, True):
-        pairs = []
-        for place in common:
-            if place in cycles:
-                runs = (new_runs[place], base_runs[place])
-                pairs.append(_rates(runs, cycles[place], is_after))
-            else:
-                pairs.append((sides[0][place], sides[1][place]))
-        parts.append(_compared(sample, pairs, comparison))
-    return LevelChange(len(cycles), (parts[0], parts[1]))
+    whole = _whole_windows(new, base)
+    return LevelChange(
+        rounds=len(splits),
+        ratios=(min(ratios), max(ratios)),
+        parts=(
+            _compared(sample, whole | before, comparison),
+            _compared(sample, whole | after, comparison),
+        ),
+    )
+
+
+Rates = Mapping[Place, tuple[float, float]]
+"""The rates of new and base in the same round."""
+
+
+def _whole_windows(new: Summary, base: Summary) -> dict[Place, tuple[float, float]]:
+    new_side, base_side = new.side(throughput), base.side(throughput)
+    common = new_side.keys() & base_side.keys()
+    return {place: (new_side[place], base_side[place]) for place in sorted(common)}
 
 
 def _runs_by_place(row: Summary) -> Mapping[Place, model.Run]:
@@ -80,42 +97,37 @@ def _runs_by_place(row: Summary) -> Mapping[Place, model.Run]:
     return {run.place: run for run in row.runs if run.place and run.eligible and run.measured}
 
 
-def _cycles_before(*runs: model.Run) -> int:
-    """The cycles before the change of the first run that has one. 0 without a change."""
+def _slices_before(*runs: model.Run) -> int:
+    """The slices of 100 ms before the change of the first run that has one. 0 without a change, and
+    for one beyond the slices that are kept."""
     for run in runs:
         turns = model.turns_of(run)
-        if turns and turns.level_change:
-            return turns.level_change.cycles_before
+        if turns and turns.level_change and run.measured:
+            split = turns.level_change.cycles_before * round(turns.slice_ms / _MS_PER_SLICE)
+            return split if split < len(run.measured.answers_each_slice) else 0
     return 0
 
 
-def _rates(runs: Iterable[model.Run], cycles: int, is_after: bool) -> tuple[float, float]:
-    """The answers per slice of 100 ms of two runs in one part of their cycles."""
-    new, base = (_rate(run, cycles, is_after) for run in runs)
-    return new, base
+def _from(split: int) -> slice:
+    return slice(split, None)
 
 
-def _rate(run: model.Run, cycles: int, is_after: bool) -> float:
-    turns = model.turns_of(run)
-    if turns is None or run.measured is None:
-        raise ValueError("a run by turns has turns and figures")
-    answers = run.measured.answers_each_slice
-    split = cycles * round(turns.slice_ms / _MS_PER_SLICE)
-    part = answers[split:] if is_after else answers[:split]
-    return sum(part) / max(1, len(part))
+def _rate(run: model.Run, part: slice) -> float:
+    """The answers per second in a part of the window."""
+    answers = run.measured.answers_each_slice[part] if run.measured else ()
+    return _SLICES_PER_SECOND * sum(answers) / max(1, len(answers))
 
 
-def _compared(
-    sample: Sample, pairs: Iterable[tuple[float, float]], comparison: Comparison
-) -> Comparison:
-    both = tuple(pairs)
-    part = Sample(
-        new=tuple(new for new, _ in both),
-        base=tuple(base for _, base in both),
-        pairs=both,
-        rounds=sample.rounds,
-        share=sample.share,
-        together=sample.together,
+def _compared(sample: Sample, rates: Rates, comparison: Comparison) -> Comparison:
+    """The comparison by pairs with these rates, in a family as large as that of the whole
+    windows."""
+    pairs = tuple(rates.values())
+    part = structs.replace(
+        sample,
+        new=tuple(new for new, _ in pairs),
+        base=tuple(base for _, base in pairs),
+        pairs=pairs,
     )
-    level = Level(family=comparison.comparisons, equal_family=comparison.comparisons)
+    family = comparison.comparisons
+    level = Level(family=family, equal_family=family, planned=family)
     return compare_samples([part], floor=comparison.floor, level=level)[0]

@@ -149,8 +149,6 @@ const partsAt = (values: readonly number[], split: number): [number[], number[]]
   values.slice(split),
 ];
 
-const middleOf = (values: readonly number[]): number => Math.floor(values.length / 2);
-
 const scatterAt = (values: readonly number[], split: number): Scatter => ({
   squares: sum(
     partsAt(values, split).flatMap((part) => part.map((value) => (value - mean(part)) ** 2)),
@@ -205,28 +203,27 @@ function relativeLogs(answers: readonly (readonly number[])[]): RelativeLogs[] {
 
 /**
  * The rate after a cycle divided by that until it, with the standard error of the logarithm.
- * Undefined where cycles and targets are too few to know the error.
+ * @param variance that of the logarithm in a cycle
  */
-function changeAt({ own, others }: RelativeLogs, split: number): TurnsRecord["halves"] {
-  const variance = cycleVariance(
-    scatterAt(own, split),
-    others.map((logsOfOther) => scatterAt(logsOfOther, split)),
-  );
-  if (variance === undefined) return undefined;
-
+function changeAt(own: readonly number[], split: number, variance: number): Change {
   const [before, after] = partsAt(own, split);
   const error = Math.sqrt(variance * (1 / before.length + 1 / after.length));
   return { ratio: rounded(Math.exp(mean(after) - mean(before)), 6), error: rounded(error, 6) };
 }
 
+type Change = NonNullable<TurnsRecord["halves"]>;
+
 /**
  * Returns, for targets that take turns, a target's rate in the second half of the cycles divided by
  * that in the first, relative to the geometric mean of the others.
  */
-export const halvesOf = (
-  answers: readonly (readonly number[])[],
-): (TurnsRecord["halves"] | undefined)[] =>
-  relativeLogs(answers).map((logs) => changeAt(logs, middleOf(logs.own)));
+export const halvesOf = (answers: readonly (readonly number[])[]): (Change | undefined)[] =>
+  relativeLogs(answers).map(({ own, others }) => {
+    const middle = Math.floor(own.length / 2);
+    const scatters = others.map((logsOfOther) => scatterAt(logsOfOther, middle));
+    const variance = cycleVariance(scatterAt(own, middle), scatters);
+    return variance === undefined ? undefined : changeAt(own, middle, variance);
+  });
 
 /** A part of a window has at least so many cycles. */
 const FEWEST_CYCLES = 3;
@@ -243,21 +240,22 @@ export const levelChangesOf = (
   answers: readonly (readonly number[])[],
 ): (TurnsRecord["level_change"] | undefined)[] => relativeLogs(answers).map(levelChangeIn);
 
-function levelChangeIn(logs: RelativeLogs): TurnsRecord["level_change"] {
-  const splits = Math.max(0, logs.own.length - 2 * FEWEST_CYCLES + 1);
+/** A stall is no other level: it is in the scatter of its part, and so in the error. */
+function levelChangeIn({ own }: RelativeLogs): TurnsRecord["level_change"] {
+  const splits = Math.max(0, own.length - 2 * FEWEST_CYCLES + 1);
   const changes = Array.from({ length: splits }, (_, index) => {
     const cycles_before = FEWEST_CYCLES + index;
-    const change = changeAt(logs, cycles_before);
-    return change ? [{ cycles_before, ...change }] : [];
-  }).flat();
+    const { squares, degrees } = scatterAt(own, cycles_before);
+    if (degrees < FEWEST_DEGREES) return [];
+    return [{ cycles_before, ...changeAt(own, cycles_before, squares / degrees) }];
+  });
 
   const [clearest] = changes
+    .flat()
     .filter(isLevelChange)
     .toSorted((left, right) => inErrors(right) - inErrors(left));
   return clearest;
 }
-
-type Change = NonNullable<TurnsRecord["halves"]>;
 
 const inErrors = ({ ratio, error }: Change): number => Math.abs(Math.log(ratio)) / error;
 

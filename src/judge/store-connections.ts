@@ -20,7 +20,9 @@ export function connectionNotes({
   if (connections <= request.load.connections) return [];
 
   const text = `the store received ${withThousands(connections)} connections under load`;
-  const decisions = sum(store.nodes.map(({ at_start, at_end }) => decidedIn(at_end) - decidedIn(at_start)));
+  const decisions = sum(
+    store.nodes.map(({ at_start, at_end }) => decidedIn(at_end) - decidedIn(at_start)),
+  );
   if (decisions <= 0) return [text];
   if (connections >= FOR_EACH_DECISION * decisions)
     return [`${text}, about one for each of ${withThousands(decisions)} decisions`];

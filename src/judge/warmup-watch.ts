@@ -72,7 +72,9 @@ export class WarmupWatch {
   /** Whether the last slices have a trend, or too few answers to tell. */
   #mayHaveTrend(): boolean {
     const isClosed = this.#model === "closed";
-    const latencies = known(this.#slices.map(({ latency_sum_us, answers }) => latency_sum_us / answers));
+    const latencies = known(
+      this.#slices.map(({ latency_sum_us, answers }) => latency_sum_us / answers),
+    );
     const fewestLatencies = isClosed ? FEWEST_VALUES : this.#slices.length;
     if (latencies.length < Math.max(FEWEST_VALUES, fewestLatencies)) return true;
 

@@ -11,7 +11,12 @@ import {
   MicrosecondHistogram,
   newLatencies,
 } from "../measurement/histograms.js";
-import { type EndedAnswers, ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
+import {
+  type EndedAnswers,
+  ResponseRecorder,
+  SAMPLE_MS,
+  type WorkerSample,
+} from "../measurement/recorder.js";
 import type { WarmupLoad } from "../warmup.js";
 import { createArrivals, type ScheduleShare } from "./send-schedule.js";
 import { Ticker } from "./ticker.js";

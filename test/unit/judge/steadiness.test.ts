@@ -4,6 +4,7 @@ import {
   areApart,
   halvesOf,
   hasTrend,
+  levelChangesOf,
   rampIn,
   warmupNotes,
 } from "../../../src/judge/steadiness.js";
@@ -105,6 +106,43 @@ test("few cycles of steady targets are steady", () => {
 test("halves are not compared where cycles and targets are too few to know the error", () => {
   expect(halvesOf(Array(2).fill([1, 2, 3, 4, 5]))).toEqual([undefined, undefined]);
   expect(halvesOf([Array(7).fill(9)])).toEqual([undefined]);
+});
+
+describe("a change of level inside the window", () => {
+  const levels = (...parts: [cycles: number, speed: number][]) =>
+    parts.flatMap(([cycles, speed]) => Array<number>(cycles).fill(speed));
+
+  test.each([
+    ["down half-way", levels([15, 4_000], [15, 3_000]), 15, 0.75],
+    ["up half-way", levels([15, 4_000], [15, 5_000]), 15, 1.25],
+    ["down in the last three cycles", levels([27, 4_000], [3, 3_000]), 27, 0.75],
+    ["in a window of eight cycles", levels([4, 4_000], [4, 3_000]), 4, 0.75],
+  ])("of a quarter %s is found in its target alone, and where it is", (_, speeds, cycle, ratio) => {
+    const [change, ...others] = levelChangesOf(amongSteady(speeds));
+    expect(change?.cycles_before).toBe(cycle);
+    expect(change?.ratio).toBeCloseTo(ratio, 1);
+    expect(others).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("is no short stall, no small step, and none that the host gives to all targets", () => {
+    expect(levelChangesOf(amongSteady(levels([14, 4_000], [2, 400], [14, 4_000])))[0]).toBe(
+      undefined,
+    );
+    expect(levelChangesOf(amongSteady(levels([15, 4_000], [15, 3_500])))[0]).toBeUndefined();
+    const equal = group("level-shift", [0, 0, 0], 5);
+    expect(levelChangesOf(equal)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test.each([...sizes, { host: "calm", targets: 5, cycles: 8 }])(
+    "is seen in at most 2 % of $targets equal targets in $cycles cycles on a $host host",
+    ({ host, targets, cycles }) => {
+      const changes = Array<number>(targets).fill(0);
+      const seen = Array.from({ length: 200 }, (_, seed) =>
+        levelChangesOf(group(host, changes, seed + 1, cycles)),
+      ).flat();
+      expect(seen.filter(Boolean).length / seen.length).toBeLessThanOrEqual(0.02);
+    },
+  );
 });
 
 /** Normal deviates with this correlation of neighbours: AR(1), of variance 1. */

@@ -16,7 +16,11 @@ function notesOf(connections_under_load: number | undefined, change: object = {}
   ];
   return connectionNotes({
     ...evidence,
-    store: { ...store, nodes, ...(connections_under_load === undefined ? {} : { connections_under_load }) },
+    store: {
+      ...store,
+      nodes,
+      ...(connections_under_load === undefined ? {} : { connections_under_load }),
+    },
     request: { ...request, load: { model: "closed", connections: 50 } },
     ...change,
   });

@@ -69,7 +69,7 @@ test("flags win over variables, those over the file, and that over its preset; a
   const request = withFile(text, ["--window", "9"], env);
   expect(request).toMatchObject({
     rounds: { runs: 4 },
-    pauses: { warmupS: 1.5 },
+    pauses: { warmupS: "auto" },
     limits: { points: [7], windowsS: [9] },
   });
   expect(request.notices).toEqual([

@@ -99,9 +99,9 @@ describe("the warm-up", () => {
 
   test.each([
     ["smoke", 1],
-    ["quick", 1.5],
-    ["standard", 1.5],
-    ["publication", 1.5],
+    ["quick", "auto"],
+    ["standard", "auto"],
+    ["publication", "auto"],
   ])("of preset %s is %s, unless a flag gives another", (preset, expected) => {
     expect(warmup("--preset", preset)).toBe(expected);
     expect(warmup("--preset", preset, "--warmup", "7")).toBe(7);

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import type { Configuration } from "../../../../../src/contract/configuration.js";
 import type { GeneratorOutput } from "../../../../../src/contract/generator-output.js";
 import { turnOf } from "../../../../../src/contract/turns.js";
-import { TurnsOfRound, withLongestGap } from "../../../../../src/orchestrator/run/rounds/turns-of-round.js";
+import {
+  TurnsOfRound,
+  withLongestGap,
+} from "../../../../../src/orchestrator/run/rounds/turns-of-round.js";
 
 test("where one generator of a group stood still, the runs of all of them say so", () => {
   const output = (...gaps_ms: number[]) =>
