@@ -14,7 +14,7 @@ import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
 import { findWorkload } from "../traffic/lookup.js";
-import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
+import { lengthsFor, pipelineFillsMs, secondsOfSlices } from "../traffic/turn-order.js";
 import type { Reopened } from "./closed-loop.js";
 import type { Driver } from "./drivers/driver.js";
 import { loadDriver } from "./drivers/index.js";
@@ -26,9 +26,10 @@ import { ServerMonitor } from "./measurement/monitor.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
+import { mergeBins } from "./measurement/turn-bins.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
-import { turnsOfASecond } from "./turn-window.js";
+import { type TurnsPlan, turnsOfASecond } from "./turn-window.js";
 import {
   meanLatencyMs,
   slicesOfTurns,
@@ -36,6 +37,7 @@ import {
   type WorkersOfTarget,
   warmUpByTurns,
 } from "./warmup-by-turns.js";
+import type { TurnsWindow } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
 /**
@@ -54,7 +56,7 @@ export async function runByTurns(
   try {
     await round.connect(plugins);
     const warmup = await round.warmUp();
-    const window = await round.measure(warmup.lengths);
+    const window = await round.measure(warmup);
     return round.outputs(warmup, window);
   } finally {
     await round.tearDown();
@@ -115,6 +117,8 @@ interface GroupSetup {
 
 interface GroupWarmup extends WarmupByTurns {
   began_ms: number;
+  /** Two mean latencies of the slowest target. */
+  bins_from_ms: number;
   /** The lengths of the turns in the window. */
   lengths: TurnLengths;
 }
@@ -188,10 +192,11 @@ class GroupRound {
     const warmup = await this.#loadOfWarmup();
     const slowest_ms = Math.max(0, ...warmup.measured.map(meanLatencyMs));
     const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms);
+    const bins_from_ms = pipelineFillsMs(slowest_ms);
 
     await this.#readAllDrained("at_window_open");
     await this.#waits.at("drained");
-    return { ...warmup, began_ms, lengths };
+    return { ...warmup, began_ms, bins_from_ms, lengths };
   }
 
   async #loadOfWarmup(): Promise<WarmupByTurns> {
@@ -199,35 +204,39 @@ class GroupRound {
     if (!this.#turns.given)
       return warmUpByTurns(this.#common, this.#turns, this.#pool, this.#members.length);
     const took_s = warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : warmup_s;
-    return { took_s, steady: [], measured: await this.#turnsFromInput(took_s, false) };
+    return {
+      took_s,
+      steady: [],
+      measured: await this.#turnsFromInput({ seconds: took_s, counts: false }),
+    };
   }
 
-  async measure(lengths: TurnLengths): Promise<GroupWindow> {
+  async measure({ lengths, bins_from_ms }: GroupWarmup): Promise<GroupWindow> {
     const opened_ms = monotonicMs();
     this.#report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await this.#readMonitors();
     const seconds = secondsOfSlices(durationOf(this.#common), lengths);
     const measured = this.#turns.given
-      ? await this.#turnsFromInput(seconds, true)
-      : await this.#turnsOfWindow(lengths, seconds);
+      ? await this.#turnsFromInput({ seconds, counts: true, bins_from_ms })
+      : await this.#turnsOfWindow({ lengths, seconds, counts: true, bins_from_ms });
 
     await this.#readAllDrained("at_end");
     await this.#waits.at("finished");
     return { opened_ms, lengths, measured };
   }
 
-  #turnsOfWindow(lengths: TurnLengths, seconds: number): Promise<WorkersOfTarget[]> {
+  #turnsOfWindow(plan: Omit<TurnsPlan, "seed">): Promise<WorkersOfTarget[]> {
     // Another seed than that of the warm-up, so that its order is not repeated.
     const seed = ~this.#turns.seed >>> 0;
-    return this.#pool.turns({ lengths, seconds, seed, counts: true }, async () => {
+    return this.#pool.turns({ ...plan, seed }, async () => {
       await this.#waits.at(BETWEEN_TURNS);
-      await this.#readMonitors(secondsOf(lengths));
+      await this.#readMonitors(secondsOf(plan.lengths));
     });
   }
 
   /** The turns of the only target, which the input gives. */
-  #turnsFromInput(seconds: number, counts: boolean): Promise<WorkersOfTarget[]> {
-    return this.#pool.givenTurns(this.#waits.turns(), { seconds, counts }, (answers) =>
+  #turnsFromInput(plan: TurnsWindow): Promise<WorkersOfTarget[]> {
+    return this.#pool.givenTurns(this.#waits.turns(), plan, (answers) =>
       this.#report({ event: "turn", ...answers }),
     );
   }
@@ -245,7 +254,12 @@ class GroupRound {
       if (workers.every(({ turns }) => turns.turns === 0))
         return { failed: "it answered so late in the warm-up that it got no turn" };
 
-      const turns = turnsOf(workers, lengths, this.#members.length, halves[index]);
+      const turns = turnsOf(workers, {
+        ...lengths,
+        group: this.#members.length,
+        halves: halves[index],
+        bins_from_ms: warmup.bins_from_ms,
+      });
       const warmupOfMember = warmupOf(warmup, index, workers);
       return {
         ...this.#result(member, window, workers, warmup.began_ms, {
@@ -357,18 +371,22 @@ function warmupOf(
 /** What a result states of its target's turns. */
 function turnsOf(
   workers: WorkersOfTarget,
-  lengths: TurnLengths,
-  group: number,
-  halves: TurnsRecord["halves"],
+  {
+    bins_from_ms,
+    ...ofGroup
+  }: TurnLengths & { group: number; halves: TurnsRecord["halves"]; bins_from_ms: number },
 ): TurnsRecord {
   const figures = workers.map(({ turns }) => turns);
   return definedOnly({
-    group,
+    ...ofGroup,
     turns: Math.max(0, ...figures.map(({ turns }) => turns)),
-    ...lengths,
     drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
     reopened: reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
-    halves,
+    since_began: {
+      from_ms: bins_from_ms,
+      lead_in: mergeBins(figures.map(({ bins }) => bins.lead_in)),
+      slice: mergeBins(figures.map(({ bins }) => bins.slice)),
+    },
   });
 }
 

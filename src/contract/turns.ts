@@ -1,10 +1,28 @@
 import { z } from "zod";
+import { countSchema } from "./quantities.js";
 
 /**
  * A window by turns has at least so many cycles (M16), because fewer do not tell a change of level
  * from noise.
  */
 export const MIN_CYCLES = 8;
+
+/**
+ * The edges of the bins of time since a turn began, in milliseconds (M33). Each bin ends where the
+ * next begins, and the last one with the turn.
+ */
+export const TURN_BIN_EDGES_MS = [0, 20, 100, 200, 500, 1000] as const;
+
+/** What a target did in the bins of `TURN_BIN_EDGES_MS`, over all of its turns. */
+const turnBinsSchema = z.strictObject({
+  /** The time that its turns spent in each bin. */
+  seconds: z.array(z.number().min(0)),
+  /** Allowed and limited answers by the moment at which they came. */
+  answers: z.array(countSchema),
+  /** The summed latency of these answers. */
+  latency_sum_us: z.array(z.number().min(0)),
+});
+export type TurnBinsRecord = z.infer<typeof turnBinsSchema>;
 
 /**
  * The lengths of the two parts of a turn: a lead-in that does not count, and the slice that does.
@@ -60,5 +78,17 @@ export const turnsRecordSchema = z.strictObject({
    * with fewer than eight cycles.
    */
   halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
+  /**
+   * The answers by the time since the turn began (M33), apart for what does not count and what does.
+   * No bin has the first `from_ms`, two mean latencies, in which the pipeline fills. It is absent in
+   * results that are older than the rule.
+   */
+  since_began: z
+    .strictObject({
+      from_ms: z.number().min(0),
+      lead_in: turnBinsSchema,
+      slice: turnBinsSchema,
+    })
+    .optional(),
 });
 export type TurnsRecord = z.infer<typeof turnsRecordSchema>;

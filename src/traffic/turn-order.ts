@@ -29,10 +29,14 @@ const RANDOM_SHARE = 0.5;
 export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
   const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(least_ms, SLICE_LATENCIES * slowest_ms));
   return {
-    lead_in_ms: rounded(Math.max(LEAD_IN_MS, LEAD_IN_LATENCIES * slowest_ms), 1),
+    lead_in_ms: Math.max(LEAD_IN_MS, pipelineFillsMs(slowest_ms)),
     slice_ms: SLICE_MS * Math.ceil(slice_ms / SLICE_MS),
   };
 }
+
+/** Returns the time since a turn began in which the pipeline of requests fills. */
+export const pipelineFillsMs = (slowest_ms: number): number =>
+  rounded(LEAD_IN_LATENCIES * slowest_ms, 1);
 
 /** A shorter spread counts as none, because the timers of an event loop have whole milliseconds. */
 const SHORTEST_SPREAD_MS = 5;

@@ -777,6 +777,18 @@ class Halves(Record):
     error: Amount
 
 
+class SinceBeganLeadIn(Record):
+    seconds: list[Amount]
+    answers: list[Count]
+    latency_sum_us: list[Amount]
+
+
+class SinceBegan(Record):
+    from_ms: Amount
+    lead_in: SinceBeganLeadIn
+    slice: SinceBeganLeadIn
+
+
 class Turns(Record):
     group: CountFrom1
     turns: Count
@@ -785,6 +797,7 @@ class Turns(Record):
     drained_s: Amount
     reopened: Maybe[Reopened] = None
     halves: Maybe[Halves] = None
+    since_began: Maybe[SinceBegan] = None
 
 
 class ClockChange(Record):

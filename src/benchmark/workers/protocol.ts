@@ -114,7 +114,7 @@ export type Command =
   | { command: "stop" };
 
 /** A window whose turns are given from outside. */
-export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts">;
+export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts" | "bins_from_ms">;
 
 /** Ends the warm-up that is running. It has no reply of its own. */
 export type EndWarmUp = { command: "endWarmUp" };

@@ -278,11 +278,11 @@ function usage(): WorkerUsage {
   };
 }
 
-const turnWindow = ({ connections }: RunLoad): TurnWindow =>
-  new TurnWindow(connections, driver.codeText, usage);
+const turnWindow = ({ connections }: RunLoad, { bins_from_ms }: TurnsWindow): TurnWindow =>
+  new TurnWindow(connections, driver.codeText, usage, bins_from_ms);
 
 async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
-  const windows = runs.map(turnWindow);
+  const windows = runs.map((run) => turnWindow(run, plan));
   const { meet, resumed } = meetingOf(assignment);
   await takeTurns(windows, plan, meet, async (isLast) => {
     if (!plan.counts) return;
@@ -319,7 +319,7 @@ async function takeGivenTurn({
   turn,
   plan,
 }: Extract<Command, { command: "turn" }>): Promise<Reply> {
-  windowOfGivenTurns ??= { window: turnWindow(only), lengths: turn, plan };
+  windowOfGivenTurns ??= { window: turnWindow(only, plan), lengths: turn, plan };
   const { window } = windowOfGivenTurns;
   await turnUnlessOverrun(window, turn, plan);
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)

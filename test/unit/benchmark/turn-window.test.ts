@@ -97,6 +97,19 @@ test("the slices of a target are its window: counts reconcile over turns, and no
   expect(turns.counted_ms).toBeGreaterThan(390);
 });
 
+test("answers are binned by the time since their turn began, apart for lead-ins and slices", async () => {
+  const lengths = { lead_in_ms: 25, slice_ms: 100 };
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 2; turn++) await window.turn(lengths);
+  const { lead_in, slice } = window.window(lengths).turns.bins;
+  // The answer of each lead-in comes at once, and those of each slice when it opens.
+  expect(lead_in.answers[0]).toBe(2);
+  expect([sum(lead_in.answers), sum(slice.answers)]).toEqual([2, 6]);
+  expect(slice.answers[0]).toBe(0);
+  expect(sum(lead_in.seconds)).toBeGreaterThan(0.048);
+  expect(sum(slice.seconds)).toBeCloseTo(window.window(lengths).turns.counted_ms / 1000, 3);
+});
+
 /** Connections of a target at the end of whose slices the generator's process stands still. */
 class StoppedConnections extends StubConnections {
   override shutGate(): number {
