@@ -303,6 +303,8 @@ _SUMMARY_HEADER = (
     "ratio_interval_high",
     "ratio_to",
     "conclusion",
+    "settled",
+    "cpu_settled",
 )
 
 _LATER_RANGES = [

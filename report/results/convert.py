@@ -13,6 +13,7 @@ from report.results import model
 from report.results.generated import records
 from report.results.older_rankings import older_rankings
 from report.results.record import plain
+from report.results.turn_parts import turn_parts
 from report.results.validate import Document, Result
 from report.statistics import histograms
 from report.statistics.histograms import PERCENTILES, Histogram
@@ -407,6 +408,7 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult) ->
         store_failures=_store_failures(result),
         decisions=_decisions(result),
         answers_each_slice=_answers_each_slice(result),
+        parts=turn_parts(result),
         answers_by_server=_answers_by_server(result),
         client_settings=consumer.client_settings if consumer else {},
         deciding_software=_deciding_software(result),

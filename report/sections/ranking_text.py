@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from report.analysis.figures import throughput
+from report.analysis.figures import consumer_cpu, throughput
 from report.analysis.limits import NOT_THE_TARGETS_OWN
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.shared_limits import shared_limit
@@ -61,6 +61,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         _few_runs_text(ranking),
         _few_samples_text(ranking),
         _cpu_differences(ranking),
+        settled_text(ranking),
         limit_text(ranking),
         _failed_loads(ranking),
     ]
@@ -112,6 +113,19 @@ def although_suspect(rows: Iterable[Summary]) -> str:
         return ""
     verb = "is" if suspect == 1 else "are"
     return f", although {suspect} of {plural(counted, 'run')} {verb} suspect"
+
+
+def settled_text(ranking: Ranking) -> str:
+    """Names the rows whose ratio differs between the start of turns and later, or between the
+    halves of the window, with both ratios (rule M33)."""
+    texts = []
+    for figure, figure_text in ((throughput, "throughput"), (consumer_cpu, layer_of(ranking).cpu)):
+        for row in ranking.compared_rows:
+            settling = ranking.settling_of(row, figure)
+            if settling and settling.unsettled:
+                results = joined([result.text for result in settling.unsettled])
+                texts.append(f"the {figure_text} of {name(row)} is {results}")
+    return joined(texts)
 
 
 def limit_text(ranking: Ranking) -> str:
