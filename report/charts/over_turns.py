@@ -31,7 +31,8 @@ def _relative_rates(row: ChartRow) -> list[float | None]:
         turns = turns_of(run) if run.eligible else None
         if turns is None or turns.since_began is None:
             continue
-        for bins in (turns.since_began.lead_in, turns.since_began.slice):
+        parts = (turns.since_began, turns.long) if turns.long else (turns.since_began,)
+        for bins in [part_bins for part in parts for part_bins in (part.lead_in, part.slice)]:
             seconds = [sum(both) for both in zip(seconds, bins.seconds, strict=True)]
             answers = [sum(both) for both in zip(answers, bins.answers, strict=True)]
 

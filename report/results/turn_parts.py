@@ -50,8 +50,24 @@ def turn_parts(result: MeasuredResult) -> TurnParts:
         if turns.since_began
         else None,
         rate_in_halves=_means_of_halves(answers_by_turn),
+        cpu_at_start=_cpu_at_start(result, turns),
         cpu_in_halves=_cpu_in_halves(servers, turns, answers_by_turn),
     )
+
+
+def _cpu_at_start(result: MeasuredResult, turns: Turns) -> Parts | None:
+    """The CPU of what calls the limiter, which is the servers or, without any, the generator."""
+    kind = "generator" if result.request.layer == "limiter" else "server"
+    roles = [role for role in result.resources.values() if role.kind == kind]
+    short_us = [role.cpu_us_per_request for role in roles]
+    long_us = [role.long_turns_cpu_us for role in roles]
+    if not roles or not turns.long or not turns.long.requests:
+        return None
+    if None in short_us or None in long_us:
+        return None
+
+    parts = (sum(filter(None, short_us)), sum(filter(None, long_us)) / turns.long.requests)
+    return parts if min(parts) > 0 else None
 
 
 def _answers_by_turn(slices: Slices, turns: Turns) -> list[int]:

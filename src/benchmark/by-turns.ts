@@ -4,7 +4,7 @@ import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env
 import type { GroupOutput } from "../contract/generator-output.js";
 import { isClientLayer } from "../contract/layers.js";
 import type { PluginIdentity } from "../contract/plugins.js";
-import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
+import { BEFORE_LONG_TURNS, BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsRecord, TurnsSpec } from "../contract/turns.js";
@@ -14,7 +14,7 @@ import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
 import { findWorkload } from "../traffic/lookup.js";
-import { lengthsFor, pipelineFillsMs, secondsOfSlices } from "../traffic/turn-order.js";
+import { lengthsFor, longTurns, pipelineFillsMs, secondsOfSlices } from "../traffic/turn-order.js";
 import type { Reopened } from "./closed-loop.js";
 import type { Driver } from "./drivers/driver.js";
 import { loadDriver } from "./drivers/index.js";
@@ -56,8 +56,9 @@ export async function runByTurns(
   try {
     await round.connect(plugins);
     const warmup = await round.warmUp();
+    const long = await round.takeLongTurns(warmup);
     const window = await round.measure(warmup);
-    return round.outputs(warmup, window);
+    return round.outputs(warmup, long, window);
   } finally {
     await round.tearDown();
   }
@@ -193,9 +194,6 @@ class GroupRound {
     const slowest_ms = Math.max(0, ...warmup.measured.map(meanLatencyMs));
     const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms);
     const bins_from_ms = pipelineFillsMs(slowest_ms);
-
-    await this.#readAllDrained("at_window_open");
-    await this.#waits.at("drained");
     return { ...warmup, began_ms, bins_from_ms, lengths };
   }
 
@@ -211,7 +209,21 @@ class GroupRound {
     };
   }
 
+  /**
+   * Gives each target a long turn, if the round has them (M33).
+   * @returns what the workers of each target did
+   */
+  async takeLongTurns({ bins_from_ms }: GroupWarmup): Promise<WorkersOfTarget[]> {
+    const { long, given, seed } = this.#turns;
+    if (!long) return [];
+    await this.#waits.at(BEFORE_LONG_TURNS);
+    const plan = { ...longTurns(seed), counts: false, bins_from_ms };
+    return given ? this.#turnsFromInput(plan) : this.#pool.turns(plan);
+  }
+
   async measure({ lengths, bins_from_ms }: GroupWarmup): Promise<GroupWindow> {
+    await this.#readAllDrained("at_window_open");
+    await this.#waits.at("drained");
     const opened_ms = monotonicMs();
     this.#report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await this.#readMonitors();
@@ -241,7 +253,11 @@ class GroupRound {
     );
   }
 
-  outputs(warmup: GroupWarmup, window: GroupWindow): GroupOutput {
+  outputs(
+    warmup: GroupWarmup,
+    longTurns: readonly WorkersOfTarget[],
+    window: GroupWindow,
+  ): GroupOutput {
     const { measured, lengths } = window;
     // A generator of one target does not know the turns of the others.
     const halves = this.#turns.given
@@ -259,8 +275,10 @@ class GroupRound {
         group: this.#members.length,
         halves: halves[index],
         bins_from_ms: warmup.bins_from_ms,
+        long: longTurnsOf(longTurns[index] ?? []),
       });
-      const warmupOfMember = warmupOf(warmup, index, workers);
+      const before = [...(warmup.measured[index] ?? []), ...(longTurns[index] ?? [])];
+      const warmupOfMember = warmupOf(warmup, index, before, workers);
       return {
         ...this.#result(member, window, workers, warmup.began_ms, {
           turns,
@@ -351,15 +369,20 @@ function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[]
   );
 }
 
-/** The warm-up of the target with this index. */
+const requestsOf = (workers: WorkersOfTarget): number =>
+  sum(workers.map((worker) => worker.counts.sent + worker.lead_in_requests));
+
+/**
+ * The warm-up of the target with this index.
+ * @param before what its workers did before the window, long turns included
+ */
 function warmupOf(
-  { took_s, steady, measured }: WarmupByTurns,
+  { took_s, steady }: WarmupByTurns,
   index: number,
+  before: WorkersOfTarget,
   workers: WorkersOfTarget,
 ): MeasuredResult["warmup"] {
-  const requests = sum(
-    (measured[index] ?? []).map((worker) => worker.counts.sent + worker.lead_in_requests),
-  );
+  const requests = requestsOf(before);
   const lead_in_ms = mean(workers.map(({ turns }) => turns.lead_in_ms));
   return withLeadIn(
     definedOnly({ took_s, requests, steady: steady[index] }),
@@ -374,7 +397,7 @@ function turnsOf(
   {
     bins_from_ms,
     ...ofGroup
-  }: TurnLengths & { group: number; halves: TurnsRecord["halves"]; bins_from_ms: number },
+  }: TurnLengths & Pick<TurnsRecord, "group" | "halves" | "long"> & { bins_from_ms: number },
 ): TurnsRecord {
   const figures = workers.map(({ turns }) => turns);
   return definedOnly({
@@ -388,6 +411,22 @@ function turnsOf(
       slice: mergeBins(figures.map(({ bins }) => bins.slice)),
     },
   });
+}
+
+/** Undefined where the round had no long turns, or the target did not get one. */
+function longTurnsOf(workers: WorkersOfTarget): TurnsRecord["long"] {
+  const figures = workers.map(({ turns }) => turns);
+  const turns = Math.max(0, ...figures.map((worker) => worker.turns));
+  if (turns === 0) return undefined;
+
+  const loaded_ms = mean(figures.map(({ lead_in_ms, counted_ms }) => lead_in_ms + counted_ms));
+  return {
+    turns,
+    loaded_s: rounded(loaded_ms / 1000, 6),
+    requests: requestsOf(workers),
+    lead_in: mergeBins(figures.map(({ bins }) => bins.lead_in)),
+    slice: mergeBins(figures.map(({ bins }) => bins.slice)),
+  };
 }
 
 /** Undefined where no worker counts the connections that it opens again. */

@@ -258,7 +258,10 @@ export interface TurnsPlan extends TurnOrder {
    * after each second of turns of every target.
    */
   counts: boolean;
-  /** The time since a turn began from which answers are in bins. It is 0 in a warm-up. */
+  /**
+   * The time since a turn began from which answers are in bins, see `pipelineFillsMs`. It is absent
+   * in a warm-up, whose latencies are not known before.
+   */
   bins_from_ms?: number;
 }
 
@@ -284,7 +287,7 @@ export async function takeTurns(
     // Each cycle is drawn for all targets, so that all workers draw the same order.
     for (const { target, ...turn } of cycle) {
       await meet();
-      await turnUnlessOverrun(target, turn, plan);
+      await turnUnlessOverrun(target, turn, plan, spreadMs(plan.bins_from_ms ?? 0));
     }
     const isLast = index === cycles.length - 1;
     if (isLast || (index + 1) % turnsOfASecond(plan.lengths) === 0) await onSecond(isLast);
@@ -294,13 +297,17 @@ export async function takeTurns(
 /** A target may overrun any warm-up by this, because a machine may pause for longer than it. */
 const WARMUP_OVERRUN_S = 3;
 
-/** Gives a target its turn, unless its overruns together exceed the window of the plan. */
+/**
+ * Gives a target its turn, unless its overruns together exceed the window of the plan.
+ * @param spread_ms time over which the connections begin
+ */
 export async function turnUnlessOverrun(
   window: TurnWindow,
   turn: TurnLengths,
-  { seconds, counts, lengths }: Pick<TurnsPlan, "seconds" | "counts"> & Partial<TurnOrder>,
+  { seconds, counts }: Pick<TurnsPlan, "seconds" | "counts">,
+  spread_ms = 0,
 ): Promise<void> {
   const longest_overrun_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
   if (window.overrun_ms > 1000 * longest_overrun_s) await window.leave();
-  if (!window.hasLeft) await window.turn(turn, lengths && spreadMs(lengths));
+  if (!window.hasLeft) await window.turn(turn, spread_ms);
 }

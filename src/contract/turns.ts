@@ -33,6 +33,20 @@ export const turnLengthsSchema = z.strictObject({
 });
 export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 
+/**
+ * A long turn, with which the short ones of the window are compared (M33): after its lead-in a target
+ * that has idled is itself again.
+ */
+export const LONG_TURN: TurnLengths = { lead_in_ms: 500, slice_ms: 2_500 };
+
+/**
+ * A round has a long turn of each target where the planned window has at least so many seconds of
+ * its own turns. So short campaigns do not take twice as long.
+ */
+const LONG_TURNS_FROM_S = 10;
+
+export const hasLongTurns = (duration_s: number): boolean => duration_s >= LONG_TURNS_FROM_S;
+
 /** How the targets of a group get the load by turns (M16). */
 export const turnsSchema = z.strictObject({
   seed: z.int().min(0),
@@ -46,6 +60,8 @@ export const turnsSchema = z.strictObject({
    * it is at the limiter layer.
    */
   given: z.literal(true).optional(),
+  /** Whether each target has a long turn before the window (M33). */
+  long: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
@@ -86,6 +102,21 @@ export const turnsRecordSchema = z.strictObject({
   since_began: z
     .strictObject({
       from_ms: z.number().min(0),
+      lead_in: turnBinsSchema,
+      slice: turnBinsSchema,
+    })
+    .optional(),
+  /**
+   * The long turns before the window, whose requests count as those of the warm-up (M33). It is
+   * absent where the round had none.
+   */
+  long: z
+    .strictObject({
+      turns: countSchema,
+      /** Seconds of its long turns, with lead-ins. */
+      loaded_s: z.number().min(0),
+      /** Requests in them, those of lead-ins included. */
+      requests: countSchema,
       lead_in: turnBinsSchema,
       slice: turnBinsSchema,
     })

@@ -1,5 +1,5 @@
 import { isClientLayer, type Layer } from "../contract/layers.js";
-import { MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
+import { LONG_TURN, MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
 import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
@@ -45,9 +45,10 @@ const SHORTEST_SPREAD_MS = 5;
  * Returns the time over which connections begin a turn, which is a mean latency of the slowest
  * target. If they began at once, they would wait for each other in every cycle of requests, which
  * no continuous load does.
+ * @param fills_ms see `pipelineFillsMs`
  */
-export function spreadMs({ lead_in_ms }: TurnLengths): number {
-  const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
+export function spreadMs(fills_ms: number): number {
+  const latency_ms = fills_ms / LEAD_IN_LATENCIES;
   return latency_ms < SHORTEST_SPREAD_MS ? 0 : latency_ms;
 }
 
@@ -65,6 +66,14 @@ export interface TurnOrder {
   seconds: number;
   seed: number;
 }
+
+/** Returns the order of the long turns of a round, one for each target. */
+export const longTurns = (seed: number): TurnOrder => ({
+  lengths: LONG_TURN,
+  seconds: LONG_TURN.slice_ms / 1000,
+  // Other orders than those of the warm-up and of the window.
+  seed: (seed ^ 0x5f3759df) >>> 0,
+});
 
 interface DrawnTurn<Target> extends TurnLengths {
   target: Target;

@@ -84,7 +84,7 @@ def parts_of(rng: np.random.Generator, target: Target, lead_in_ms: float, cv: fl
             since_began=SinceBegan(from_ms=0, lead_in=none, slice=bins),
         ),
         slices=Slices(
-            width_ms=_SLICE_MS,
+            width_ms=100,
             allowed=allowed,
             limited=[0] * _CYCLES,
             failed=[0] * _CYCLES,

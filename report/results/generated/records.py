@@ -754,6 +754,7 @@ class Resource(Record):
     cpu_us_per_request: Maybe[Amount] = None
     run_delay_us: Maybe[Count] = None
     idle_us: Maybe[Count] = None
+    long_turns_cpu_us: Maybe[Count] = None
     resident_bytes_mean: Maybe[Count] = None
     resident_bytes_max: Maybe[Count] = None
     resident_bytes_at_window_open: Maybe[Count] = None
@@ -789,6 +790,14 @@ class SinceBegan(Record):
     slice: SinceBeganLeadIn
 
 
+class Long(Record):
+    turns: Count
+    loaded_s: Amount
+    requests: Count
+    lead_in: SinceBeganLeadIn
+    slice: SinceBeganLeadIn
+
+
 class Turns(Record):
     group: CountFrom1
     turns: Count
@@ -798,6 +807,7 @@ class Turns(Record):
     reopened: Maybe[Reopened] = None
     halves: Maybe[Halves] = None
     since_began: Maybe[SinceBegan] = None
+    long: Maybe[Long] = None
 
 
 class ClockChange(Record):

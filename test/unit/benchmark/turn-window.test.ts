@@ -5,7 +5,7 @@ import type { ResponseRecorder } from "../../../src/benchmark/measurement/record
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turn-window.js";
 import { accountedRequests } from "../../../src/judge/counts.js";
 import { sum } from "../../../src/kit/numbers.js";
-import { lengthsFor, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
+import { lengthsFor, pipelineFillsMs, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
 
 const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
 
@@ -171,5 +171,5 @@ test("a window has eight cycles at least, and longer ones stay as planned", () =
 });
 
 test("connections begin over a mean latency, at once where timers cannot tell", () => {
-  expect([2.6, 10, 80].map((slowest) => spreadMs(lengthsFor(slowest)))).toEqual([0, 10, 80]);
+  expect([2.6, 10, 80].map((slowest) => spreadMs(pipelineFillsMs(slowest)))).toEqual([0, 10, 80]);
 });

@@ -5,7 +5,12 @@ import { halvesOf } from "../../../judge/steadiness.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import { sum } from "../../../kit/numbers.js";
 import type { RunningPart } from "../../../runtimes/runtime-types.js";
-import { lengthsFor, SEPARATE_SLICE_MS, secondsOfSlices } from "../../../traffic/turn-order.js";
+import {
+  lengthsFor,
+  longTurns,
+  SEPARATE_SLICE_MS,
+  secondsOfSlices,
+} from "../../../traffic/turn-order.js";
 import type { TurnEvent } from "../run-generators.js";
 import type { RunSettings } from "../run-settings.js";
 import { TurnGiver } from "./turn-giver.js";
@@ -36,11 +41,14 @@ export class TurnsOfRound extends TurnGiver {
     this.#lengths = spec.lengths ?? lengthsFor(0, SEPARATE_SLICE_MS);
   }
 
-  /** Begins the turns after the readings before the warm-up, and after those before the window. */
+  /** Begins the turns of the next phase after the readings before it. */
   async goOn(): Promise<void> {
-    this.#moments++;
-    if (this.#moments === 1) await this.#warmUp();
-    if (this.#moments === 2) await this.#giveMeasured();
+    const phases = [
+      () => this.#warmUp(),
+      ...(this.#spec.long ? [() => this.#giveLong()] : []),
+      () => this.#giveMeasured(),
+    ];
+    await phases[this.#moments++]?.();
   }
 
   /** Gives the turns of the warm-up, and finds the lengths of turns unless an earlier round has. */
@@ -49,6 +57,10 @@ export class TurnsOfRound extends TurnGiver {
     const turns = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
     const slowest_ms = Math.max(0, ...turns.map(meanLatencyMs));
     this.#lengths = lengths ?? lengthsFor(slowest_ms, SEPARATE_SLICE_MS);
+  }
+
+  async #giveLong(): Promise<void> {
+    await this.give(longTurns(this.#spec.seed));
   }
 
   async #giveMeasured(): Promise<void> {
