@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { countSchema } from "./quantities.js";
+import { RANGES, wholeIn } from "./ranges.js";
 
 /**
  * A window by turns has at least so many cycles (M16), because fewer do not tell a change of level
@@ -28,8 +29,8 @@ export type TurnBinsRecord = z.infer<typeof turnBinsSchema>;
  * The lengths of the two parts of a turn: a lead-in that does not count, and the slice that does.
  */
 export const turnLengthsSchema = z.strictObject({
-  lead_in_ms: z.number().min(0).max(60_000),
-  slice_ms: z.int().min(100).max(5_000),
+  lead_in_ms: z.number().min(0).max(RANGES["lead-in"].max),
+  slice_ms: wholeIn("slice"),
 });
 export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 
@@ -43,7 +44,7 @@ export const LONG_TURN: TurnLengths = { lead_in_ms: 500, slice_ms: 2_500 };
  * A round has a long turn of each target where the planned window has at least so many seconds of
  * its own turns. So short campaigns do not take twice as long.
  */
-const LONG_TURNS_FROM_S = 10;
+const LONG_TURNS_FROM_S = 7;
 
 export const hasLongTurns = (duration_s: number): boolean => duration_s >= LONG_TURNS_FROM_S;
 

@@ -99,7 +99,7 @@ export class RunMaker {
   }
 
   async #makeRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
-    const { runtime, lease, signal, manifest, progress } = this.#options;
+    const { runtime, lease, signal, manifest, progress, request } = this.#options;
     const listeners = this.#listeners(planned);
     const members = planned.map(
       (run, index): RoundMember => ({
@@ -108,7 +108,8 @@ export class RunMaker {
       }),
     );
     // The lengths that the first round of this load has found hold for all its rounds.
-    const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
+    const [found] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
+    const lengths = request.rounds.turn ?? found;
     const long = planned.every((run) => this.#hasLongTurns(run)) || undefined;
     const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths, long }) };
     const showLine = (role: string, line: string): void => progress.programLine(role, line);

@@ -5,6 +5,7 @@ import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
+import type { TurnLengths } from "../../contract/turns.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/screen-types.js";
 
@@ -128,6 +129,8 @@ export interface RequestedRounds {
    */
   diagnose?: "after" | "alone";
   order: Order;
+  /** The lengths of turns; absent where the warm-up of the first round finds them. */
+  turn?: TurnLengths;
   seed: number;
 }
 

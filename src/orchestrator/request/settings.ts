@@ -400,6 +400,11 @@ const measure = group("measure", "how it is measured", [
     choices: () => valuesOnly(orders),
   }),
   flag(
+    "turn <lead-in,slice>",
+    "by turns: the lead-in and the slice of each turn in milliseconds, e.g. 50,100",
+    { defaultText: "found by the first warm-up" },
+  ),
+  flag(
     "reference <target>",
     "the target, or at the store layer the store, with which the others of its ranking are compared; auto adds one to a single target",
     { defaultText: "the first named", choices: () => valuesOnly([AUTO, ...targetTexts]) },
