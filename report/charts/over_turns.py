@@ -13,7 +13,7 @@ _EDGES_MS: Sequence[int] = CONSTANTS["turn_bin_edges_ms"]
 
 #: Bins in which all turns of a row together spent less time are not drawn, because their rate is
 #: mostly chance.
-_LEAST_S = 0.1
+_LEAST_S = 0.05
 
 
 def _bin_texts() -> list[str]:
@@ -23,16 +23,18 @@ def _bin_texts() -> list[str]:
 
 
 def _relative_rates(row: ChartRow) -> list[float | None]:
-    """The rate in each bin divided by that of all bins, over the runs that count. Lead-ins are in
-    it, too. None for a bin in which the turns spent too little time."""
+    """The rate in each bin divided by that of all bins, over the runs that count, with lead-ins.
+    It is that of the long turns of a run that has them, because they alone reach the last bins, and
+    the host may have been another one during the short turns. None for a bin in which the turns
+    spent too little time."""
     seconds = [0.0] * len(_EDGES_MS)
     answers = [0] * len(_EDGES_MS)
     for run in row.summary.runs:
         turns = turns_of(run) if run.eligible else None
         if turns is None or turns.since_began is None:
             continue
-        parts = (turns.since_began, turns.long) if turns.long else (turns.since_began,)
-        for bins in [part_bins for part in parts for part_bins in (part.lead_in, part.slice)]:
+        taken = turns.long or turns.since_began
+        for bins in (taken.lead_in, taken.slice):
             seconds = [sum(both) for both in zip(seconds, bins.seconds, strict=True)]
             answers = [sum(both) for both in zip(answers, bins.answers, strict=True)]
 
@@ -79,8 +81,9 @@ def _draw(data: ChartData) -> dict[str, Any] | None:
 OVER_TURNS = Chart(
     "over-turns",
     "Throughput since a turn began",
-    "The rate of each row by the time since its turn began, divided by its mean rate in all of its turns, "
-    "over the runs that count. Two mean latencies at the beginning, in which the pipeline of requests fills, "
+    "The rate of each row by the time since its turn began, divided by its mean rate in these turns, over "
+    "the runs that count: in the long turns before the window where the rounds have them, and else in the "
+    "turns of the window. Two mean latencies at the beginning, in which the pipeline of requests fills, "
     "are left out.",
     _draw,
 )

@@ -27,7 +27,7 @@ _MANY_SUSPECT = 1 / 3
 
 #: A clause that begins with one of these gets a capital letter. A clause that begins with the name
 #: of a target does not.
-_OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ")
+_OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ", "of ")
 
 
 def sentence(ranking: Ranking) -> str:
@@ -66,6 +66,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         _failed_loads(ranking),
     ]
     if not brief:
+        clauses.append(checked_text(ranking))
         clauses.append(_pairing_text(ranking))
     if not brief or (ranking.resolution and ranking.resolution.told_apart):
         clauses.append(_resolution_text(ranking))
@@ -126,6 +127,24 @@ def settled_text(ranking: Ranking) -> str:
                 results = joined([result.text for result in settling.unsettled])
                 texts.append(f"the {figure_text} of {name(row)} is {results}")
     return joined(texts)
+
+
+def checked_text(ranking: Ranking) -> str:
+    """Counts the ratios by whether they are settled: `of 4 ratios to the reference, 1 is settled
+    and 3 are not checked (M33)`. Empty if none can be checked."""
+    statuses = [
+        settling.status
+        for row in ranking.compared_rows
+        for figure in (throughput, consumer_cpu)
+        if (settling := ranking.settling_of(row, figure))
+    ]
+    if not statuses:
+        return ""
+    counts = {status: statuses.count(status) for status in dict.fromkeys(sorted(statuses))}
+    counts_text = joined(
+        [f"{count} {'is' if count == 1 else 'are'} {status}" for status, count in counts.items()]
+    )
+    return f"of {plural(len(statuses), 'ratio')} to the reference, {counts_text} (M33)"
 
 
 def limit_text(ranking: Ranking) -> str:

@@ -9,6 +9,7 @@ from report.analysis.rankings import Ranking
 from report.analysis.settled import Settling
 from report.export.summary_json import conclusions
 from report.sections.ranking_text import sentence
+from report.sections.screen_text import screen_lines
 from report.sections.settled import settled
 from report.statistics.decision import Comparison
 from turning_targets import Target, campaign_by_turns
@@ -88,7 +89,11 @@ def test_both_ratios_are_in_words_and_in_documents() -> None:
     (ranking,) = analysis.cells[0].rankings
     text = settling(ranking, PLANTED).text
     assert text.startswith("not settled at the start of turns (0.69× at first, ")
-    assert f"The throughput of valkey-glide is {text}." in sentence(ranking).replace("  ", " ")
+    assert f"The throughput of valkey-glide is {text}." in sentence(ranking)
+    checked = "Of 2 ratios to the reference, 1 is not checked and 1 is not settled (M33)."
+    assert checked in sentence(ranking)
+    assert checked in " ".join(screen_lines(analysis))
+    assert text in " ".join(screen_lines(analysis))
 
     (document,) = conclusions(analysis.cells)
     by_throughput, by_cpu = document["settled"]

@@ -8,10 +8,11 @@ from report.results.turn_parts import TurnParts
 from report.results.validate import validate_result
 
 NONE = {"seconds": [0] * 6, "answers": [0] * 6, "latency_sum_us": [0] * 6}
+ANSWERS = [750, 8000, 500, 0, 0, 0]
 #: Turns of 100 ms after 5 ms; the first 15 ms of each are half as fast.
 SLICE = {
     "seconds": [0.75, 4, 0.25, 0, 0, 0],
-    "answers": [750, 8000, 500, 0, 0, 0],
+    "answers": ANSWERS,
     "latency_sum_us": [75_000, 800_000, 50_000, 0, 0, 0],
 }
 
@@ -40,7 +41,7 @@ def test_the_start_is_the_first_bins_that_last_a_tenth_of_the_slices() -> None:
 
 
 def test_a_start_that_is_shorter_than_a_mean_latency_tells_nothing() -> None:
-    slow = {**SLICE, "latency_sum_us": [200_000 * count for count in SLICE["answers"]]}
+    slow = {**SLICE, "latency_sum_us": [200_000 * count for count in ANSWERS]}
     since_began = {"from_ms": 1, "lead_in": NONE, "slice": slow}
     assert parts_of(turned(since_began=since_began)).rate_at_start is None
 
@@ -56,6 +57,24 @@ def test_the_halves_are_those_of_cycles() -> None:
         "latency_sum_us": [0] * 50,
     }
     assert parts_of(document).rate_in_halves == (100, 60)
+
+
+def test_the_cpu_in_halves_is_that_between_readings_by_the_answers_there() -> None:
+    document = turned()
+    flat = {"limited": [0] * 50, "failed": [0] * 50, "latency_sum_us": [0] * 50}
+    document["slices"] = {**document["slices"], "allowed": [100] * 50, **flat}
+    server = document["resources"]["server-1"]
+    # One reading after each ten turns of 100 ms; the third one is in neither half.
+    percents = [10, 10, 90, 20, 20]
+    samples = [
+        {"t_s": second, "cpu_percent": percent, "resident_bytes": 1}
+        for second, percent in enumerate(percents, start=1)
+    ]
+    document["resources"]["server-1"] = {**server, "samples": samples}
+    assert parts_of(document).cpu_in_halves == (100, 200)
+
+    document["resources"]["server-1"] = {**server, "samples": samples[:4]}
+    assert parts_of(document).cpu_in_halves is None
 
 
 def test_the_cpu_of_short_turns_stands_beside_that_of_long_ones() -> None:
