@@ -192,7 +192,7 @@ class GroupRound {
     const began_ms = monotonicMs();
     const warmup = await this.#loadOfWarmup();
     const slowest_ms = Math.max(0, ...warmup.measured.map(meanLatencyMs));
-    const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms);
+    const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms, this.#turns.shortest);
     const bins_from_ms = pipelineFillsMs(slowest_ms);
     return { ...warmup, began_ms, bins_from_ms, lengths };
   }

@@ -59,7 +59,7 @@ export function slicesOfTurns(
 /** A warm-up of `auto` goes on until all targets that answer are steady (M26). */
 export async function warmUpByTurns(
   { warmup_s, workers }: GeneratorRunSpec["generator"],
-  { lengths = lengthsFor(0), seed }: TurnsSpec,
+  { shortest, lengths = lengthsFor(0, shortest), seed }: TurnsSpec,
   pool: WorkerPool,
   targets: number,
 ): Promise<WarmupByTurns> {

@@ -56,6 +56,8 @@ export const turnsSchema = z.strictObject({
    * finds them.
    */
   lengths: turnLengthsSchema.optional(),
+  /** The shortest lengths that the warm-up may find. They are absent where the layer has its own. */
+  shortest: turnLengthsSchema.optional(),
   /**
    * Whether each target has a generator of its own, which takes a turn at a line of its input. So
    * it is at the limiter layer.

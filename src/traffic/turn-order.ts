@@ -3,14 +3,15 @@ import { LONG_TURN, MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
 import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
-/** The shortest lead-in and slice. */
-const LEAD_IN_MS = 5;
-const SLICE_MS = 100;
+/** A slice is a whole number of bins. */
+const BIN_MS = 100;
+/** The shortest turns. */
+const SHORTEST: TurnLengths = { lead_in_ms: 5, slice_ms: 100 };
 /**
- * Shortest slice where each target has a generator of its own, because another process takes the
+ * The shortest turns where each target has a generator of its own, because another process takes the
  * CPUs, and its caches are cold.
  */
-export const SEPARATE_SLICE_MS = 500;
+export const SHORTEST_SEPARATE: TurnLengths = { lead_in_ms: 5, slice_ms: 500 };
 /** The longest slice. A target that needs a longer one is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
 /** How many mean latencies of the slowest target a lead-in and a slice last at least. */
@@ -22,15 +23,13 @@ const SLICE_LATENCIES = 20;
  */
 const RANDOM_SHARE = 0.5;
 
-/**
- * Returns the lengths that the slowest target needs (M16). A slice is a whole number of bins of 100
- * ms.
- */
-export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
-  const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(least_ms, SLICE_LATENCIES * slowest_ms));
+/** Returns the lengths that the slowest target needs (M16), which are at least the shortest ones. */
+export function lengthsFor(slowest_ms: number, shortest = SHORTEST): TurnLengths {
+  const least_ms = Math.max(shortest.slice_ms, SLICE_LATENCIES * slowest_ms);
+  const slice_ms = Math.min(LONGEST_SLICE_MS, least_ms);
   return {
-    lead_in_ms: Math.max(LEAD_IN_MS, pipelineFillsMs(slowest_ms)),
-    slice_ms: SLICE_MS * Math.ceil(slice_ms / SLICE_MS),
+    lead_in_ms: Math.max(shortest.lead_in_ms, pipelineFillsMs(slowest_ms)),
+    slice_ms: BIN_MS * Math.ceil(slice_ms / BIN_MS),
   };
 }
 
@@ -58,7 +57,7 @@ export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): n
 
 /** Returns the shortest lengths of a layer, which fast targets have. */
 export const shortestLengths = (layer: Layer): TurnLengths =>
-  lengthsFor(0, isClientLayer(layer) ? SEPARATE_SLICE_MS : SLICE_MS);
+  isClientLayer(layer) ? SHORTEST_SEPARATE : SHORTEST;
 
 export interface TurnOrder {
   lengths: TurnLengths;

@@ -108,10 +108,10 @@ export class RunMaker {
       }),
     );
     // The lengths that the first round of this load has found hold for all its rounds.
-    const [found] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
-    const lengths = request.rounds.turn ?? found;
+    const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
+    const shortest = request.rounds.turn;
     const long = planned.every((run) => this.#hasLongTurns(run)) || undefined;
-    const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths, long }) };
+    const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths, shortest, long }) };
     const showLine = (role: string, line: string): void => progress.programLine(role, line);
 
     let ends: RoundEnd[];

@@ -129,7 +129,7 @@ export interface RequestedRounds {
    */
   diagnose?: "after" | "alone";
   order: Order;
-  /** The lengths of turns; absent where the warm-up of the first round finds them. */
+  /** The shortest lengths of turns; absent where those of the layer hold. */
   turn?: TurnLengths;
   seed: number;
 }

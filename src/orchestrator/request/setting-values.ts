@@ -62,7 +62,7 @@ export function countsIn(
   );
 }
 
-/** The lengths of turns in milliseconds, e.g. `50,100`. @throws usageError */
+/** The shortest lengths of turns in milliseconds, e.g. `50,100`. @throws usageError */
 export function turnIn(flag: string, text: string): TurnLengths {
   const [lead_in_ms = "", slice_ms = "", ...others] = text.split(",");
   if (others.length > 0 || slice_ms === "")

@@ -401,8 +401,8 @@ const measure = group("measure", "how it is measured", [
   }),
   flag(
     "turn <lead-in,slice>",
-    "by turns: the lead-in and the slice of each turn in milliseconds, e.g. 50,100",
-    { defaultText: "found by the first warm-up" },
+    "by turns: the shortest lead-in and slice of a turn, in milliseconds",
+    { defaultText: "5,100, or 5,500 at the limiter layer" },
   ),
   flag(
     "reference <target>",

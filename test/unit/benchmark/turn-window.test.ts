@@ -5,7 +5,12 @@ import type { ResponseRecorder } from "../../../src/benchmark/measurement/record
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turn-window.js";
 import { accountedRequests } from "../../../src/judge/counts.js";
 import { sum } from "../../../src/kit/numbers.js";
-import { lengthsFor, pipelineFillsMs, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
+import {
+  lengthsFor,
+  pipelineFillsMs,
+  secondsOfSlices,
+  spreadMs,
+} from "../../../src/traffic/turn-order.js";
 
 const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
 
@@ -163,6 +168,12 @@ test.each([
     expect(lengthsFor(slowest)).toEqual({ lead_in_ms, slice_ms });
   },
 );
+
+test("asked lengths are the shortest: a slow target still gets those that it needs", () => {
+  const shortest = { lead_in_ms: 50, slice_ms: 100 };
+  expect(lengthsFor(2.6, shortest)).toEqual({ lead_in_ms: 50, slice_ms: 100 });
+  expect(lengthsFor(80, shortest)).toEqual({ lead_in_ms: 160, slice_ms: 1600 });
+});
 
 test("a window has eight cycles at least, and longer ones stay as planned", () => {
   expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([

@@ -8,7 +8,7 @@ import type { RunningPart } from "../../../runtimes/runtime-types.js";
 import {
   lengthsFor,
   longTurns,
-  SEPARATE_SLICE_MS,
+  SHORTEST_SEPARATE,
   secondsOfSlices,
 } from "../../../traffic/turn-order.js";
 import type { TurnEvent } from "../run-generators.js";
@@ -38,7 +38,7 @@ export class TurnsOfRound extends TurnGiver {
     this.#spec = spec;
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
     this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP.min_by_turns_s : warmupS;
-    this.#lengths = spec.lengths ?? lengthsFor(0, SEPARATE_SLICE_MS);
+    this.#lengths = spec.lengths ?? lengthsFor(0, spec.shortest ?? SHORTEST_SEPARATE);
   }
 
   /** Begins the turns of the next phase after the readings before it. */
@@ -53,10 +53,10 @@ export class TurnsOfRound extends TurnGiver {
 
   /** Gives the turns of the warm-up, and finds the lengths of turns unless an earlier round has. */
   async #warmUp(): Promise<void> {
-    const { seed, lengths } = this.#spec;
+    const { seed, lengths, shortest = SHORTEST_SEPARATE } = this.#spec;
     const turns = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
     const slowest_ms = Math.max(0, ...turns.map(meanLatencyMs));
-    this.#lengths = lengths ?? lengthsFor(slowest_ms, SEPARATE_SLICE_MS);
+    this.#lengths = lengths ?? lengthsFor(slowest_ms, shortest);
   }
 
   async #giveLong(): Promise<void> {

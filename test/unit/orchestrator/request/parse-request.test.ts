@@ -7,7 +7,7 @@ import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
 import { parsed as parse } from "../../../helpers/request.js";
 
-test("--turn gives the lengths of turns in milliseconds", () => {
+test("--turn gives the shortest lengths of turns in milliseconds", () => {
   const { rounds } = parse(["--clients", "none", "--turn", "7.5,200"]);
   expect(rounds.turn).toEqual({ lead_in_ms: 7.5, slice_ms: 200 });
 });
