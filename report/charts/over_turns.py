@@ -38,7 +38,7 @@ def _relative_rates(row: ChartRow) -> list[float | None]:
             seconds = [sum(both) for both in zip(seconds, bins.seconds, strict=True)]
             answers = [sum(both) for both in zip(answers, bins.answers, strict=True)]
 
-    if not sum(answers):
+    if not sum(answers) or not sum(seconds):
         return []
     mean_rate = sum(answers) / sum(seconds)
     return [

@@ -74,7 +74,7 @@ def _answers_by_turn(slices: Slices, turns: Turns) -> list[int]:
     """The answers in the slice of each turn."""
     bins = max(1, round(turns.slice_ms / slices.width_ms))
     answers = [
-        allowed + limited for allowed, limited in zip(slices.allowed, slices.limited, strict=True)
+        allowed + limited for allowed, limited in zip(slices.allowed, slices.limited, strict=False)
     ]
     return [sum(answers[first : first + bins]) for first in range(0, len(answers), bins)]
 
@@ -130,10 +130,10 @@ def _start_and_rest(bins: SinceBeganLeadIn, turns: int) -> Parts | None:
     The first bins last at least a tenth of the slices, and a mean latency in each turn, because
     shorter parts of a closed loop hold whole or no generations of answers."""
     answers = sum(bins.answers)
-    if not answers or not turns:
+    total_s = sum(bins.seconds)
+    if not answers or not turns or not total_s:
         return None
 
-    total_s = sum(bins.seconds)
     mean_latency_s = sum(bins.latency_sum_us) / answers / 1e6
     least_s = max(_LEAST_SHARE * total_s, mean_latency_s * turns)
     start_s = 0.0
