@@ -70,7 +70,7 @@ const memory = (id) => ({
 export default {
   clients: [memory("memory-a"), memory("memory-b")],
   options: [
-    option("copy", "changes nothing"),
+    option("unchanged", "changes nothing"),
     slowed("little", 1),
     slowed("much", 40),
     // About a fifth of the time of a request at full load.
