@@ -7,6 +7,7 @@ import { sum } from "../src/kit/numbers.js";
 import { cpuBetween, readRunDelays } from "../src/runtimes/run-delay.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";
 import { byTurns, type Env, printMean, printRatio, rateOf, withServers } from "./groups.js";
+import { long } from "./long-turns.js";
 import { MeasuredServer, withStore } from "./processes.js";
 
 /**
@@ -20,6 +21,9 @@ import { MeasuredServer, withStore } from "./processes.js";
  * - order: the rate of a target by which one had the turn before. Contains 1.
  * - after: CPU of server and store in the 50 ms after their turn, less what they use at rest.
  *   Contains 0.
+ * - long: which lead-in and slice give the ratios of long turns, see `long-turns.ts`. It takes hours,
+ *   so it is measured only where it is named. `--targets LIST`, `--candidates "5,100 50,100"` and
+ *   `--rounds N` leave parts out; `--json FILE` writes the table, `--keep FOLDER` the campaigns.
  * `npm run bench:turns -- rates stalled order after --rounds 20`
  */
 const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
@@ -214,3 +218,4 @@ async function after(): Promise<void> {
 
 for (const [name, part] of Object.entries({ rates, stalled, order, after }))
   if (isAsked(name)) await part();
+if (parts.includes("long")) await long();

@@ -7,6 +7,7 @@ import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-com
 import { RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
 import { FOREIGN_CPU_PERCENT } from "../src/contract/role-resources.js";
 import * as statistics from "../src/contract/statistics.js";
+import { TURN_BIN_EDGES_MS } from "../src/contract/turns.js";
 import { VERDICTS_FILE } from "../src/contract/verdicts.js";
 import { PASSED } from "../src/judge/carried-links.js";
 import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/figures-of-faults.js";
@@ -39,6 +40,8 @@ export const sharedConstants = {
   min_rounds_to_pair: statistics.MIN_ROUNDS_TO_PAIR,
   min_trials_per_rate: statistics.MIN_TRIALS_PER_RATE,
   look_shares: statistics.LOOK_SHARES,
+  settled_share: statistics.SETTLED_SHARE,
+  turn_bin_edges_ms: TURN_BIN_EDGES_MS,
   /** The report has the whole distributions: its tests compare them with what a plan says. */
   smallest_p: {
     paired: upTo(CHECKED_RUNS).map(statistics.smallestPairedP),

@@ -19,6 +19,7 @@ from report.analysis.rankings import (
     resolutions,
     rows_by_ranking,
 )
+from report.analysis.settled import settlings
 from report.analysis.summary import Summary, layer_text_of
 from report.results.model import Identity
 
@@ -141,6 +142,7 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     named = texts.named_properties(campaign)
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
     resolution_by_reference = resolutions(campaign)
+    settlings_of_campaign = settlings(campaign)
     copies = by_throughput(row for row in summaries if row.identity.copy)
 
     clients: dict[tuple[object, ...], list[Summary]] = {}
@@ -163,7 +165,7 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     for number, rows in enumerate(clients.values(), start=1):
         identity = rows[0].identity
         rankings = tuple(
-            rank(members, properties, named, resolution_by_reference)
+            rank(members, properties, named, resolution_by_reference, settlings_of_campaign)
             for properties, members in rows_by_ranking(rows)
         )
         cell_controls = by_throughput(controls.get(load_key(identity), []))

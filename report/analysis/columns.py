@@ -14,7 +14,13 @@ from msgspec import Struct
 from report.analysis import column
 from report.analysis.column import Column, Read
 from report.analysis.figure_list import FAILED, FIGURE_LIST, NamedFigure
-from report.analysis.figures import Figure, late_percentiles, percentile
+from report.analysis.figures import (
+    Figure,
+    consumer_cpu,
+    late_percentiles,
+    percentile,
+    throughput,
+)
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
@@ -335,6 +341,16 @@ def _statement(entry: SummaryEntry) -> str | None:
     return entry.ranking.statement_of(entry.summary) if entry.ranking else None
 
 
+def _settled(figure: Figure) -> Read:
+    """Whether the ratio to the reference is settled, in words (rule M33)."""
+
+    def read(entry: SummaryEntry) -> str | None:
+        settling = entry.ranking.settling_of(entry.summary, figure) if entry.ranking else None
+        return settling.text if settling else None
+
+    return read
+
+
 _SUMMARY_ONLY: Mapping[str, Column] = {
     "store_external": column.truth(_summary_value(_store_external)),
     "limiter_script_kind": column.text(
@@ -406,6 +422,8 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
     "ratio_to": column.text(_base_label),
     "conclusion": column.text(_conclusion),
     "statement": column.text(_statement),
+    "settled": column.text(_settled(throughput)),
+    "cpu_settled": column.text(_settled(consumer_cpu)),
 }
 
 

@@ -130,4 +130,4 @@ def _compared(sample: Sample, rates: Rates, comparison: Comparison) -> Compariso
     )
     family = comparison.comparisons
     level = Level(family=family, equal_family=family, planned=family)
-    return compare_samples([part], floor=comparison.floor, level=level)[0]
+    return compare_samples([part], margin=comparison.margin, level=level)[0]

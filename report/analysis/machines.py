@@ -103,10 +103,12 @@ def roles_by_machine(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
 
 
 def _role_order(role: str) -> tuple[int, int]:
+    """The place of a role among those that requests pass, and its number. A document may name a
+    role without a number, which is none of ours."""
     kind, _, number = role.rpartition("-")
     return (
         _KINDS_PASSED.index(kind) if kind in MEASURED_KINDS else len(_KINDS_PASSED),
-        int(number),
+        int(number) if number.isdecimal() else 0,
     )
 
 

@@ -17,6 +17,7 @@ from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.level_changes import LevelChange, level_change
 from report.analysis.row_order import algorithm_order, decider_order
 from report.analysis.row_pairs import sample_between
+from report.analysis.settled import Settling, Settlings
 from report.analysis.summary import Summary, attributable
 from report.analysis.texts import NamedProperties
 from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
@@ -234,6 +235,8 @@ class Ranking(Struct, frozen=True):
     counts."""
     resolution: Resolution | None = None
     """The resolution by the figure of the ranking. None without a copy of the reference."""
+    settlings: Settlings = {}
+    """Whether ratios to the reference are settled, of all rankings of the campaign."""
 
     @property
     def base(self) -> Summary:
@@ -254,6 +257,11 @@ class Ranking(Struct, frozen=True):
         if resolution and resolution.copy.id == row.id:
             return resolution.comparison
         return self.versus_base(row)
+
+    def settling_of(self, row: Summary, figure: Figure) -> Settling | None:
+        """Whether the ratio of a row, or of the copy, to the reference is settled. None for the
+        reference, and for rows that did not go by turns."""
+        return self.settlings.get((self.base.id, row.id, figure))
 
     def conclusion_of(self, row: Summary) -> str:
         """The word for what was shown of a row, or of the copy of the reference.
@@ -388,6 +396,7 @@ def rank(
     properties: RankingProperties,
     named: NamedProperties | None = None,
     copies: Mapping[str, Resolution] | None = None,
+    settlings: Settlings | None = None,
 ) -> Ranking:
     """Compares rows, and ranks those whose place was shown."""
     ordered = by_p99(summaries) if summaries[0].identity.open_loop else by_throughput(summaries)
@@ -400,24 +409,27 @@ def rank(
         decider_text=named.text(summaries[0].identity) if named else "",
         reference=reference,
         resolution=resolution,
+        settlings=settlings or {},
     )
     if not ranking.compared_rows:
         return ranking
 
     planned = _planned_rows(summaries, properties)
-    pairs, order, family = _ranked_by(rows, reference, planned)
+    pairs, order, family = _ranked_by(rows, reference, planned, ranking.settlings)
     reordered = _failed_loads_last(rows, order)
     if reordered != rows:
         rows = reordered
         ordered = [*reordered, *(row for row in ordered if not row.selected)]
-        pairs, order, family = _ranked_by(rows, reference, planned)
+        pairs, order, family = _ranked_by(rows, reference, planned, ranking.settlings)
 
     told_apart = resolution is not None and resolution.told_apart
     return structs.replace(
         ranking,
         summaries=tuple(ordered),
         ranked_by=pairs,
-        cpu_pairs=_family(rows, consumer_cpu, planned, reference),
+        cpu_pairs=_standing(
+            _family(rows, consumer_cpu, planned, reference), consumer_cpu, ranking.settlings
+        ),
         order=order,
         best={} if told_apart else _best_rows(rows, order, planned),
         family=family,
@@ -432,8 +444,20 @@ def _planned_rows(summaries: Sequence[Summary], properties: RankingProperties) -
     return len(summaries) if properties.same_script else summaries[0].ranking.family + 1
 
 
+def _standing(pairs: Iterable[Pair], figure: Figure, settlings: Settlings) -> tuple[Pair, ...]:
+    """The pairs, of which those that are not settled may lose their conclusion (rule M33)."""
+
+    def stands(pair: Pair) -> Pair:
+        settling = settlings.get((pair.base.id, pair.new.id, figure))
+        if settling is None:
+            return pair
+        return structs.replace(pair, comparison=settling.standing(pair.comparison))
+
+    return tuple(map(stands, pairs))
+
+
 def _ranked_by(
-    rows: Sequence[Summary], reference: Summary | None, planned: int
+    rows: Sequence[Summary], reference: Summary | None, planned: int, settlings: Settlings
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
     """Returns the pairs of `Ranking.ranked_by` and of `Ranking.order`, and when the rows were
     done."""
@@ -454,6 +478,7 @@ def _ranked_by(
     else:
         pairs = _family(rows, figure, planned, reference)
 
+    pairs = _standing(pairs, figure, settlings)
     if reference is None or len(rows) == 2:
         return pairs, pairs, family
 

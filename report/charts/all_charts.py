@@ -10,6 +10,7 @@ from report.charts.limited_share import LIMITED_SHARE
 from report.charts.memory_bars import MEMORY_BARS
 from report.charts.memory_over_keys import MEMORY_OVER_KEYS
 from report.charts.over_time import OVER_TIME
+from report.charts.over_turns import OVER_TURNS
 from report.charts.percentile_curves import PERCENTILE_CURVES
 from report.charts.throughput_bars import THROUGHPUT_BARS
 from report.charts.throughput_over_connections import THROUGHPUT_OVER_CONNECTIONS
@@ -33,4 +34,5 @@ CHARTS = (
     MEMORY_BARS,
     LIMITED_SHARE,
     *OVER_TIME,
+    OVER_TURNS,
 )

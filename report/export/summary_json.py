@@ -9,7 +9,8 @@ from report.analysis.cells import Cell
 from report.analysis.columns import SUMMARY_COLUMNS, SummaryEntry
 from report.analysis.figure_list import FIGURE_LIST
 from report.analysis.figures import DOCUMENTED_FIGURES, PARTS, latency, percentile
-from report.analysis.rankings import Pair, Resolution
+from report.analysis.rankings import Pair, Ranking, Resolution
+from report.analysis.settled import SETTLED_FIGURES, CheckResult
 from report.analysis.summary import Summary
 from report.base.csv_text import picked
 from report.export.topics import comparison_document, rounded, server_documents
@@ -157,6 +158,38 @@ def _resolution(resolution: Resolution | None) -> dict[str, Any] | None:
     }
 
 
+def _settled(ranking: Ranking) -> list[dict[str, Any]]:
+    """A document for each row, or copy, and figure that is checked (rule M33)."""
+    rows = [*ranking.summaries, *([ranking.resolution.copy] if ranking.resolution else [])]
+    return [
+        {
+            "label": row.identity.label,
+            "configuration_hash": row.identity.configuration_hash,
+            "figure": name,
+            "status": settling.status,
+            "text": settling.text,
+            "checks": list(map(_check, settling.results)),
+        }
+        for row in rows
+        for name, figure in SETTLED_FIGURES.items()
+        if (settling := ranking.settling_of(row, figure))
+    ]
+
+
+def _check(result: CheckResult) -> dict[str, Any]:
+    change = result.change
+    is_known = change is not None and isfinite(change.at_most)
+    earlier, later = (part.ratio for part in result.parts)
+    return {
+        "name": result.check.name,
+        "status": result.status,
+        "at_most_percent": 100 * change.at_most if change and is_known else None,
+        "p": change.p if change else None,
+        "earlier": {"part": result.check.earlier_text, "ratio": earlier},
+        "later": {"part": result.check.later_text, "ratio": later},
+    }
+
+
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """A document for each ranking, with its load, its sentence and its comparisons.
 
@@ -178,6 +211,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                 _pair(pair) for pair in ranking.ranked_by if ranking.open_loop
             ],
             "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
+            "settled": _settled(ranking),
             "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
         }
         for cell in cells

@@ -304,6 +304,8 @@ _SUMMARY_HEADER = (
     "ratio_to",
     "conclusion",
     "statement",
+    "settled",
+    "cpu_settled",
 )
 
 _LATER_RANGES = [

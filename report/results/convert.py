@@ -13,6 +13,7 @@ from report.results import model
 from report.results.generated import records
 from report.results.older_rankings import older_rankings
 from report.results.record import plain
+from report.results.turn_parts import turn_parts
 from report.results.validate import Document, Result
 from report.statistics import histograms
 from report.statistics.histograms import PERCENTILES, Histogram
@@ -23,6 +24,9 @@ _MOVABLE = ("average", *PERCENTILES, "max")
 
 _ANSWERED = ("allowed", "limited")
 _UNANSWERED = ("failed", "censored")
+
+#: The number of bins of time since a turn began.
+_TURN_BINS = len(CONSTANTS["turn_bin_edges_ms"])
 
 #: The number of slices of a run that are kept, which is five minutes.
 _MAX_SLICES = 3000
@@ -387,11 +391,24 @@ def _percentiles(latency: records.Latency | None) -> dict[str, float]:
     return {name: value for name, value in percentiles.items() if value is not None}
 
 
+def _check_turn_bins(turns: records.Turns | None) -> None:
+    """Raises FieldError if a list does not have one member for each bin of time since a turn
+    began."""
+    for part in ("since_began", "long") if turns else ():
+        timed = getattr(turns, part)
+        for place in ("lead_in", "slice") if timed else ():
+            for name, values in structs.asdict(getattr(timed, place)).items():
+                if len(values) != _TURN_BINS:
+                    text = f"has {len(values)} bins instead of {_TURN_BINS}"
+                    raise FieldError(f"$.turns.{part}.{place}.{name}", text)
+
+
 def _measured(result: records.MeasuredResult, record: records.MeasuredResult) -> model.Measured:
     answered, unanswered = _merged_histograms(result)
     latency = result.latency
     consumer = result.consumers[0] if result.consumers else None
     _check_latency(result)
+    _check_turn_bins(result.turns)
     return model.Measured(
         record=record,
         layer=result.request.layer,
@@ -407,6 +424,7 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult) ->
         store_failures=_store_failures(result),
         decisions=_decisions(result),
         answers_each_slice=_answers_each_slice(result),
+        parts=turn_parts(result),
         answers_by_server=_answers_by_server(result),
         client_settings=consumer.client_settings if consumer else {},
         deciding_software=_deciding_software(result),

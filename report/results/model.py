@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from report.base.contract import CONSTANTS, generated
 from report.results.generated import records
+from report.results.turn_parts import TurnParts
 from report.results.validate import Result
 from report.statistics.decision import DEFAULT_MARGIN
 from report.statistics.histograms import Bounds, Mergeable
@@ -366,6 +367,8 @@ class Measured:
     """The version and checksum of each module and service, by names such as `Module redis-cell`."""
     limiter_script: records.LimiterScript | None
     """The script that decides. None without one, or if the server named none."""
+    parts: TurnParts = TurnParts()  # noqa: RUF009 (never changed)
+    """Its figures in an earlier and a later part, as far as the result tells them."""
     script_calls: Mapping[str, int] | None
     """The successful calls of scripts by command in lower case.
 

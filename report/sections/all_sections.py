@@ -26,6 +26,7 @@ from report.sections.printed_programs import load_programs, store_operations
 from report.sections.problems import problems
 from report.sections.runs import all_runs
 from report.sections.section import Section
+from report.sections.settled import settled
 from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds
 
@@ -134,6 +135,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     all_runs,
     fault_runs,
     environment,
+    settled,
 )
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from report.analysis.figures import throughput
+from report.analysis.figures import consumer_cpu, throughput
 from report.analysis.limits import NOT_THE_TARGETS_OWN
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.shared_limits import shared_limit
@@ -38,7 +38,7 @@ _STATUSES_TO_NAME: tuple[Status, ...] = (
 
 #: A clause that begins with one of these gets a capital letter. A clause that begins with the name
 #: of a target does not.
-_OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ")
+_OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ", "of ")
 
 
 def sentence(ranking: Ranking) -> str:
@@ -73,10 +73,12 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         _few_samples_text(ranking),
         _cpu_differences(ranking),
         _level_changes(ranking),
+        settled_text(ranking),
         limit_text(ranking),
         _failed_loads(ranking),
     ]
     if not brief:
+        clauses.append(checked_text(ranking))
         clauses.append(_pairing_text(ranking))
     if not brief or (ranking.resolution and ranking.resolution.told_apart):
         clauses.append(_resolution_text(ranking))
@@ -134,6 +136,37 @@ def _level_changes(ranking: Ranking) -> str:
         if pair.level_change
     ]
     return joined(texts)
+
+
+def settled_text(ranking: Ranking) -> str:
+    """Names the rows whose ratio differs between the start of turns and later, or between the
+    halves of the window, with both ratios (rule M33)."""
+    texts = []
+    for figure, figure_text in ((throughput, "throughput"), (consumer_cpu, layer_of(ranking).cpu)):
+        for row in ranking.compared_rows:
+            settling = ranking.settling_of(row, figure)
+            if settling and settling.unsettled:
+                results = joined([result.text for result in settling.unsettled])
+                texts.append(f"the {figure_text} of {name(row)} is {results}")
+    return joined(texts)
+
+
+def checked_text(ranking: Ranking) -> str:
+    """Counts the ratios by whether they are settled: `of 4 ratios to the reference, 1 is settled
+    and 3 are not checked (M33)`. Empty if none can be checked."""
+    statuses = [
+        settling.status
+        for row in ranking.compared_rows
+        for figure in (throughput, consumer_cpu)
+        if (settling := ranking.settling_of(row, figure))
+    ]
+    if not statuses:
+        return ""
+    counts = {status: statuses.count(status) for status in dict.fromkeys(sorted(statuses))}
+    counts_text = joined(
+        [f"{count} {'is' if count == 1 else 'are'} {status}" for status, count in counts.items()]
+    )
+    return f"of {plural(len(statuses), 'ratio')} to the reference, {counts_text} (M33)"
 
 
 def limit_text(ranking: Ranking) -> str:

@@ -13,7 +13,12 @@ from report.base.format import cut_labels, plural
 from report.sections.decision_table import DecisionRow, decision_cells, decision_row
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import scopes
-from report.sections.ranking_text import although_suspect, limit_text
+from report.sections.ranking_text import (
+    although_suspect,
+    checked_text,
+    limit_text,
+    settled_text,
+)
 
 WIDTH = 80
 #: A screen shows at most so many rows, while the page has all of them.
@@ -194,7 +199,12 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
     for ranking in compared:
         has_conclusion = any(pair.comparison.concluded for pair in ranking.ranked_by)
         although = although_suspect(ranking.compared_rows) if has_conclusion else ""
-        texts = (f"The conclusions stand{although}" if although else "", limit_text(ranking))
+        texts = (
+            f"The conclusions stand{although}" if although else "",
+            settled_text(ranking),
+            checked_text(ranking),
+            limit_text(ranking),
+        )
         times_of.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)
 
     for text, times in times_of.items():

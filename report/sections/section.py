@@ -124,6 +124,8 @@ class Section(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """Sentences after the tables."""
     open: bool = False
+    in_method: bool = False
+    """Whether the page shows it inside of `How this was measured`, at its end."""
 
 
 def table_of(

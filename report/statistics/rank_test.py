@@ -26,6 +26,15 @@ def student_quantile(freedom: float, p: float) -> float:
     return float(stdtrit(freedom, p))
 
 
+def student_p(freedom: float, mean: float, error: float) -> float:
+    """The two-sided p that a mean with this standard error is 0, by Student's t."""
+    from scipy.special import stdtr
+
+    if error == 0:
+        return 1.0 if mean == 0 else 0.0
+    return min(1.0, 2 * float(stdtr(freedom, -abs(mean / error))))
+
+
 @lru_cache(maxsize=512)
 def _tails_of_chosen(ranks: tuple[int, ...], chosen: int) -> Floats:
     """P(S ≤ s) for s = 0, 1, …, where S is the sum of `chosen` of the ranks, and all choices are

@@ -3,7 +3,7 @@ import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env
 import type { GroupOutput } from "../contract/generator-output.js";
 import { isClientLayer } from "../contract/layers.js";
 import type { PluginIdentity } from "../contract/plugins.js";
-import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
+import { BEFORE_LONG_TURNS, BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsRecord, TurnsSpec } from "../contract/turns.js";
@@ -13,7 +13,7 @@ import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
 import { findWorkload } from "../traffic/lookup.js";
-import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
+import { lengthsFor, longTurns, pipelineFillsMs, secondsOfSlices } from "../traffic/turn-order.js";
 import type { Reopened } from "./closed-loop.js";
 import type { Driver } from "./drivers/driver.js";
 import { loadDriver } from "./drivers/index.js";
@@ -25,9 +25,10 @@ import { ServerMonitor } from "./measurement/monitor.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
+import { mergeBins } from "./measurement/turn-bins.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
-import { turnsOfASecond } from "./turn-window.js";
+import { type TurnsPlan, turnsOfASecond } from "./turn-window.js";
 import {
   answersByTurn,
   meanLatencyMs,
@@ -36,6 +37,7 @@ import {
   type WorkersOfTarget,
   warmUpByTurns,
 } from "./warmup-by-turns.js";
+import type { TurnsWindow } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
 /**
@@ -54,8 +56,9 @@ export async function runByTurns(
   try {
     await round.connect(plugins);
     const warmup = await round.warmUp();
-    const window = await round.measure(warmup.lengths);
-    return round.outputs(warmup, window);
+    const long = await round.takeLongTurns(warmup);
+    const window = await round.measure(warmup);
+    return round.outputs(warmup, long, window);
   } finally {
     await round.tearDown();
   }
@@ -127,6 +130,8 @@ interface GroupSetup {
 interface GroupWarmup {
   began_ms: number;
   targets: readonly WarmupOfTarget[];
+  /** Two mean latencies of the slowest target. */
+  bins_from_ms: number;
   /** The lengths of the turns in the window. */
   lengths: TurnLengths;
 }
@@ -199,17 +204,15 @@ class GroupRound {
     const began_ms = monotonicMs();
     const targets = await this.#loadOfWarmup();
     const slowest_ms = Math.max(0, ...targets.map(({ measured }) => meanLatencyMs(measured)));
-    const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms);
-
-    await this.#readAllDrained("at_window_open");
-    await this.#waits.at("drained");
-    return { began_ms, targets, lengths };
+    const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms, this.#turns.shortest);
+    return { began_ms, targets, bins_from_ms: pipelineFillsMs(slowest_ms), lengths };
   }
 
   async #loadOfWarmup(): Promise<WarmupOfTarget[]> {
     const { warmup_s, timeout_s } = this.#common;
     if (this.#turns.given) {
-      const targets = await this.#turnsFromInput(warmup_s === "auto" ? 0 : warmup_s, false);
+      const seconds = warmup_s === "auto" ? 0 : warmup_s;
+      const targets = await this.#turnsFromInput({ seconds, counts: false });
       return targets.map((measured) => ({ took_s: secondsOfTurns(measured), measured }));
     }
     return warmUpByTurns(this.#common, this.#turns, this.#pool, this.#members.length, (target) =>
@@ -221,37 +224,55 @@ class GroupRound {
     return this.#members[target]?.readInWarmup(drainMs);
   }
 
-  async measure(lengths: TurnLengths): Promise<GroupWindow> {
+  /**
+   * Gives each target a long turn, if the round has them (M33).
+   * @returns what the workers of each target did
+   */
+  async takeLongTurns({ bins_from_ms }: GroupWarmup): Promise<WorkersOfTarget[]> {
+    const { long, given, seed } = this.#turns;
+    if (!long) return [];
+    await this.#waits.at(BEFORE_LONG_TURNS);
+    const plan = { ...longTurns(seed), counts: false, bins_from_ms };
+    return given ? this.#turnsFromInput(plan) : this.#pool.turns(plan);
+  }
+
+  async measure({ lengths, bins_from_ms }: GroupWarmup): Promise<GroupWindow> {
+    await this.#readAllDrained("at_window_open");
+    await this.#waits.at("drained");
     const opened_ms = monotonicMs();
     this.#report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await this.#readMonitors();
     const seconds = secondsOfSlices(durationOf(this.#common), lengths);
     const measured = this.#turns.given
-      ? await this.#turnsFromInput(seconds, true)
-      : await this.#turnsOfWindow(lengths, seconds);
+      ? await this.#turnsFromInput({ seconds, counts: true, bins_from_ms })
+      : await this.#turnsOfWindow({ lengths, seconds, counts: true, bins_from_ms });
 
     await this.#readAllDrained("at_end");
     await this.#waits.at("finished");
     return { opened_ms, lengths, measured };
   }
 
-  #turnsOfWindow(lengths: TurnLengths, seconds: number): Promise<WorkersOfTarget[]> {
+  #turnsOfWindow(plan: Omit<TurnsPlan, "seed">): Promise<WorkersOfTarget[]> {
     // Another seed than that of the warm-up, so that its order is not repeated.
     const seed = ~this.#turns.seed >>> 0;
-    return this.#pool.turns({ lengths, seconds, seed, counts: true }, async () => {
+    return this.#pool.turns({ ...plan, seed }, async () => {
       await this.#waits.at(BETWEEN_TURNS);
-      await this.#readMonitors(secondsOf(lengths));
+      await this.#readMonitors(secondsOf(plan.lengths));
     });
   }
 
   /** The turns of the only target, which the input gives. */
-  #turnsFromInput(seconds: number, counts: boolean): Promise<WorkersOfTarget[]> {
-    return this.#pool.givenTurns(this.#waits.turns(), { seconds, counts }, (answers) =>
+  #turnsFromInput(plan: TurnsWindow): Promise<WorkersOfTarget[]> {
+    return this.#pool.givenTurns(this.#waits.turns(), plan, (answers) =>
       this.#report({ event: "turn", ...answers }),
     );
   }
 
-  outputs(warmup: GroupWarmup, window: GroupWindow): GroupOutput {
+  outputs(
+    warmup: GroupWarmup,
+    longTurns: readonly WorkersOfTarget[],
+    window: GroupWindow,
+  ): GroupOutput {
     const { measured, lengths } = window;
     // A generator of one target does not know the turns of the others.
     const answers = this.#turns.given
@@ -266,13 +287,23 @@ class GroupRound {
       if (workers.every(({ turns }) => turns.turns === 0))
         return { failed: "it answered so late in the warm-up that it got no turn" };
 
-      const changes = { halves: halves[index], level_change: levelChanges[index] };
-      const turns = turnsOf(workers, lengths, this.#members.length, changes);
-      const warmupOfMember = warmup.targets[index] ?? { took_s: 0, measured: [] };
+      const turns = turnsOf(workers, {
+        ...lengths,
+        group: this.#members.length,
+        halves: halves[index],
+        level_change: levelChanges[index],
+        bins_from_ms: warmup.bins_from_ms,
+        long: longTurnsOf(longTurns[index] ?? []),
+      });
+      const warmupOfMember = warmupOf(
+        warmup.targets[index] ?? { took_s: 0, measured: [] },
+        longTurns[index] ?? [],
+        workers,
+      );
       return {
         ...this.#result(member, window, workers, warmup.began_ms, {
           turns,
-          warmup: warmupOf(warmupOfMember, workers),
+          warmup: warmupOfMember,
         }),
         request_counts: requestCounts(workers),
       };
@@ -354,14 +385,19 @@ function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
 const secondsOfTurns = (workers: WorkersOfTarget): number =>
   rounded(Math.max(0, ...workers.map(({ turns }) => turns.counted_ms)) / 1000, 3);
 
-/** @param workers what the workers of the target did in the window */
+/**
+ * The warm-up of a target, with the requests of its long turns.
+ * @param workers what the workers of the target did in the window
+ */
 function warmupOf(
   { took_s, steady, measured }: WarmupOfTarget,
+  longTurns: WorkersOfTarget,
   workers: WorkersOfTarget,
 ): MeasuredResult["warmup"] {
+  const requests = requestsOf([...measured, ...longTurns]);
   const lead_in_ms = mean(workers.map(({ turns }) => turns.lead_in_ms));
   return withLeadIn(
-    definedOnly({ took_s, requests: requestsOf(measured), steady }),
+    definedOnly({ took_s, requests, steady }),
     rounded(lead_in_ms / 1000, 6),
     workers,
   );
@@ -370,19 +406,40 @@ function warmupOf(
 /** What a result states of its target's turns. */
 function turnsOf(
   workers: WorkersOfTarget,
-  lengths: TurnLengths,
-  group: number,
-  changes: Pick<TurnsRecord, "halves" | "level_change">,
+  {
+    bins_from_ms,
+    ...ofGroup
+  }: TurnLengths &
+    Pick<TurnsRecord, "group" | "halves" | "level_change" | "long"> & { bins_from_ms: number },
 ): TurnsRecord {
   const figures = workers.map(({ turns }) => turns);
   return definedOnly({
-    group,
+    ...ofGroup,
     turns: Math.max(0, ...figures.map(({ turns }) => turns)),
-    ...lengths,
     drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
     reopened: reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
-    ...changes,
+    since_began: {
+      from_ms: bins_from_ms,
+      lead_in: mergeBins(figures.map(({ bins }) => bins.lead_in)),
+      slice: mergeBins(figures.map(({ bins }) => bins.slice)),
+    },
   });
+}
+
+/** Undefined where the round had no long turns, or the target did not get one. */
+function longTurnsOf(workers: WorkersOfTarget): TurnsRecord["long"] {
+  const figures = workers.map(({ turns }) => turns);
+  const turns = Math.max(0, ...figures.map((worker) => worker.turns));
+  if (turns === 0) return undefined;
+
+  const loaded_ms = mean(figures.map(({ lead_in_ms, counted_ms }) => lead_in_ms + counted_ms));
+  return {
+    turns,
+    loaded_s: rounded(loaded_ms / 1000, 6),
+    requests: requestsOf(workers),
+    lead_in: mergeBins(figures.map(({ bins }) => bins.lead_in)),
+    slice: mergeBins(figures.map(({ bins }) => bins.slice)),
+  };
 }
 
 /** Undefined where no worker counts the connections that it opens again. */

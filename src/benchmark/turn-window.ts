@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TurnLengths } from "../contract/turns.js";
+import type { TurnBinsRecord, TurnLengths } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { sum } from "../kit/numbers.js";
@@ -14,6 +14,7 @@ import {
   type WorkerSample,
 } from "./measurement/recorder.js";
 import { LOOK_EVERY_MS, StandstillWatch } from "./measurement/standstill.js";
+import { TurnBins } from "./measurement/turn-bins.js";
 
 export interface TurnAnswers {
   /** Answers in the slice. */
@@ -59,6 +60,8 @@ export class TurnWindow {
   readonly #recorder: ResponseRecorder;
   /** Takes the responses of the lead-ins, which do not count. */
   readonly #ignored: ResponseRecorder;
+  readonly #leadInBins: TurnBins;
+  readonly #sliceBins: TurnBins;
   readonly #readUsage: () => WorkerUsage;
   #opened_ms = 0;
   #closed_ms = 0;
@@ -76,14 +79,18 @@ export class TurnWindow {
   /** The answers before the last turn. */
   #endedBefore: EndedAnswers = { answers: 0, latency_sum_us: 0 };
 
+  /** @param bins_from_ms time since a turn began that is in no bin, see `TurnBins` */
   constructor(
     connections: ClosedConnections,
     codeText: (code: number) => string,
     readUsage: () => WorkerUsage,
+    bins_from_ms = 0,
   ) {
     this.#connections = connections;
-    this.#recorder = new ResponseRecorder(codeText);
-    this.#ignored = new ResponseRecorder(codeText);
+    this.#leadInBins = new TurnBins(bins_from_ms);
+    this.#sliceBins = new TurnBins(bins_from_ms);
+    this.#recorder = new ResponseRecorder(codeText, this.#sliceBins);
+    this.#ignored = new ResponseRecorder(codeText, this.#leadInBins);
     this.#readUsage = readUsage;
   }
 
@@ -123,6 +130,8 @@ export class TurnWindow {
     const standstill = new StandstillWatch();
     this.#endedBefore = this.#recorder.ended;
     const began_ms = cheapMonotonicMs();
+    this.#leadInBins.begin(began_ms);
+    this.#sliceBins.begin(began_ms);
     this.#ignored.resume(began_ms, 1);
     this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY, spread_ms);
     await sleep(lead_in_ms);
@@ -163,6 +172,8 @@ export class TurnWindow {
     this.#lead_in_ms += turn.opened_ms - turn.began_ms;
     this.#counted_ms += counted_ms;
     this.#drained_ms += drained_ms;
+    this.#leadInBins.lasted(turn.began_ms, turn.opened_ms);
+    this.#sliceBins.lasted(turn.opened_ms, this.#closed_ms);
 
     // The time in which this process stood still is not the target's.
     const stood_still_ms = Math.max(0, gap_ms - LOOK_EVERY_MS);
@@ -214,6 +225,7 @@ export class TurnWindow {
         utilisation: active_ms + idle_ms > 0 ? active_ms / (active_ms + idle_ms) : 0,
         reopened: reopened ? { ...reopened } : undefined,
         waited_ms: Number.isNaN(this.#waited_ms) ? undefined : this.#waited_ms,
+        bins: { lead_in: this.#leadInBins.record, slice: this.#sliceBins.record },
       }),
     };
   }
@@ -236,6 +248,8 @@ export interface TurnFigures {
   waited_ms?: number;
   /** Connections that were opened again since the first lead-in of the warm-up. */
   reopened?: Reopened;
+  /** The answers by the time since the turn began, in lead-ins and in slices. */
+  bins: { lead_in: TurnBinsRecord; slice: TurnBinsRecord };
 }
 
 export interface TurnsPlan extends TurnOrder {
@@ -244,6 +258,11 @@ export interface TurnsPlan extends TurnOrder {
    * after each second of turns of every target.
    */
   counts: boolean;
+  /**
+   * The time since a turn began from which answers are in bins, see `pipelineFillsMs`. It is absent
+   * in a warm-up, whose latencies are not known before.
+   */
+  bins_from_ms?: number;
 }
 
 /** How many turns of a target make a second of slices. */
@@ -268,7 +287,7 @@ export async function takeTurns(
     // Each cycle is drawn for all targets, so that all workers draw the same order.
     for (const { target, ...turn } of cycle) {
       await meet();
-      await turnUnlessOverrun(target, turn, plan);
+      await turnUnlessOverrun(target, turn, plan, spreadMs(plan.bins_from_ms ?? 0));
     }
     const isLast = index === cycles.length - 1;
     if (isLast || (index + 1) % turnsOfASecond(plan.lengths) === 0) await onSecond(isLast);
@@ -278,13 +297,17 @@ export async function takeTurns(
 /** A target may overrun any warm-up by this, because a machine may pause for longer than it. */
 const WARMUP_OVERRUN_S = 3;
 
-/** Gives a target its turn, unless its overruns together exceed the window of the plan. */
+/**
+ * Gives a target its turn, unless its overruns together exceed the window of the plan.
+ * @param spread_ms time over which the connections begin
+ */
 export async function turnUnlessOverrun(
   window: TurnWindow,
   turn: TurnLengths,
-  { seconds, counts, lengths }: Pick<TurnsPlan, "seconds" | "counts"> & Partial<TurnOrder>,
+  { seconds, counts }: Pick<TurnsPlan, "seconds" | "counts">,
+  spread_ms = 0,
 ): Promise<void> {
   const longest_overrun_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
   if (window.overrun_ms > 1000 * longest_overrun_s) await window.leave();
-  if (!window.hasLeft) await window.turn(turn, lengths && spreadMs(lengths));
+  if (!window.hasLeft) await window.turn(turn, spread_ms);
 }

@@ -66,7 +66,7 @@ export const requestsOf = (workers: WorkersOfTarget): number =>
  */
 export async function warmUpByTurns(
   { warmup_s }: GeneratorRunSpec["generator"],
-  { lengths = lengthsFor(0), seed }: TurnsSpec,
+  { shortest, lengths = lengthsFor(0, shortest), seed }: TurnsSpec,
   pool: WorkerPool,
   targets: number,
   read: (target: number) => Promise<readonly Usage[] | undefined>,

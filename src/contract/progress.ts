@@ -39,11 +39,17 @@ export const WAITING = "waiting";
  * load until the counters are read.
  */
 export const BETWEEN_TURNS = "between turns";
+/** When targets take turns, the warm-up has ended, and a long turn of each target follows (M33). */
+export const BEFORE_LONG_TURNS = "before long turns";
 /**
  * What a generator announces and then waits for. All generators of a run announce the same, in the
  * same order.
  */
-export type AnnouncedPhase = ReadingPhase | typeof WAITING | typeof BETWEEN_TURNS;
+export type AnnouncedPhase =
+  | ReadingPhase
+  | typeof WAITING
+  | typeof BETWEEN_TURNS
+  | typeof BEFORE_LONG_TURNS;
 /**
  * The warm-up of one of several generators, or the part of it as a closed loop, may end. It goes on
  * until that of all may end.
@@ -65,7 +71,15 @@ export const ALL_STEADY_LINE = "steady";
 export const progressSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
-    phase: z.enum([...readingPhases, WAITING, BETWEEN_TURNS, "warmup", STEADY, "measure"]),
+    phase: z.enum([
+      ...readingPhases,
+      WAITING,
+      BETWEEN_TURNS,
+      BEFORE_LONG_TURNS,
+      "warmup",
+      STEADY,
+      "measure",
+    ]),
     /** Milliseconds until the window opens, after its lead-in. Only the phase `measure` has it. */
     opens_in_ms: z.number().min(0).optional(),
   }),

@@ -19,6 +19,8 @@ export const RANGES = {
   runs: { min: 1, max: 1_000, unit: "" },
   "max-runs": { min: MIN_RUNS, max: 1_000, unit: "" },
   warmup: { min: 0, max: 3_600, unit: " seconds" },
+  "lead-in": { min: 1, max: 60_000, unit: " milliseconds" },
+  slice: { min: 100, max: 5_000, unit: " milliseconds" },
   cooldown: { min: 0, max: 3_600, unit: " seconds" },
   complexity: { min: 1, max: 1_000_000, unit: "" },
   points: { min: 1, max: 1_000_000_000, unit: "" },

@@ -24,6 +24,8 @@ export const roleResourcesSchema = z.strictObject({
   run_delay_us: countSchema.optional(),
   /** CPU time that it used by turns while others had the load. It is in no other figure. */
   idle_us: countSchema.optional(),
+  /** CPU time in the long turns of its target, less its idle use (M33). */
+  long_turns_cpu_us: countSchema.optional(),
   resident_bytes_mean: countSchema.optional(),
   resident_bytes_max: countSchema.optional(),
   resident_bytes_at_window_open: countSchema.optional(),

@@ -41,6 +41,9 @@ export const MIN_ROUNDS_TO_PAIR = 10;
  */
 export const LOOK_SHARES = { first: 0.008, last: 0.022 } as const;
 
+/** A ratio is settled if it changes by less than this share (M33). */
+export const SETTLED_SHARE = 0.05;
+
 /** Fewer trials at a rate show nothing (M30). */
 export const MIN_TRIALS_PER_RATE = 5;
 

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { countSchema } from "./quantities.js";
+import { RANGES, wholeIn } from "./ranges.js";
 
 /**
  * A window by turns has at least so many cycles (M16), because fewer do not tell a change of level
@@ -7,13 +9,44 @@ import { z } from "zod";
 export const MIN_CYCLES = 8;
 
 /**
+ * The edges of the bins of time since a turn began, in milliseconds (M33). Each bin ends where the
+ * next begins, and the last one with the turn.
+ */
+export const TURN_BIN_EDGES_MS = [0, 20, 100, 200, 500, 1000] as const;
+
+/** What a target did in the bins of `TURN_BIN_EDGES_MS`, over all of its turns. */
+const turnBinsSchema = z.strictObject({
+  /** The time that its turns spent in each bin. */
+  seconds: z.array(z.number().min(0)),
+  /** Allowed and limited answers by the moment at which they came. */
+  answers: z.array(countSchema),
+  /** The summed latency of these answers. */
+  latency_sum_us: z.array(z.number().min(0)),
+});
+export type TurnBinsRecord = z.infer<typeof turnBinsSchema>;
+
+/**
  * The lengths of the two parts of a turn: a lead-in that does not count, and the slice that does.
  */
 export const turnLengthsSchema = z.strictObject({
-  lead_in_ms: z.number().min(0).max(60_000),
-  slice_ms: z.int().min(100).max(5_000),
+  lead_in_ms: z.number().min(0).max(RANGES["lead-in"].max),
+  slice_ms: wholeIn("slice"),
 });
 export type TurnLengths = z.infer<typeof turnLengthsSchema>;
+
+/**
+ * A long turn, with which the short ones of the window are compared (M33): after its lead-in a target
+ * that has idled is itself again.
+ */
+export const LONG_TURN: TurnLengths = { lead_in_ms: 500, slice_ms: 2_500 };
+
+/**
+ * A round has a long turn of each target where the planned window has at least so many seconds of
+ * its own turns. So short campaigns do not take twice as long.
+ */
+const LONG_TURNS_FROM_S = 7;
+
+export const hasLongTurns = (duration_s: number): boolean => duration_s >= LONG_TURNS_FROM_S;
 
 /** How the targets of a group get the load by turns (M16). */
 export const turnsSchema = z.strictObject({
@@ -23,11 +56,15 @@ export const turnsSchema = z.strictObject({
    * finds them.
    */
   lengths: turnLengthsSchema.optional(),
+  /** The shortest lengths that the warm-up may find. They are absent where the layer has its own. */
+  shortest: turnLengthsSchema.optional(),
   /**
    * Whether each target has a generator of its own, which takes a turn at a line of its input. So
    * it is at the limiter layer.
    */
   given: z.literal(true).optional(),
+  /** Whether each target has a long turn before the window (M33). */
+  long: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
@@ -70,6 +107,33 @@ export const turnsRecordSchema = z.strictObject({
       cycles_before: z.int().min(1),
       ratio: z.number().positive(),
       error: z.number().min(0),
+    })
+    .optional(),
+  /**
+   * The answers by the time since the turn began (M33), apart for what does not count and what does.
+   * No bin has the first `from_ms`, two mean latencies, in which the pipeline fills. It is absent in
+   * results that are older than the rule.
+   */
+  since_began: z
+    .strictObject({
+      from_ms: z.number().min(0),
+      lead_in: turnBinsSchema,
+      slice: turnBinsSchema,
+    })
+    .optional(),
+  /**
+   * The long turns before the window, whose requests count as those of the warm-up (M33). It is
+   * absent where the round had none.
+   */
+  long: z
+    .strictObject({
+      turns: countSchema,
+      /** Seconds of its long turns, with lead-ins. */
+      loaded_s: z.number().min(0),
+      /** Requests in them, those of lead-ins included. */
+      requests: countSchema,
+      lead_in: turnBinsSchema,
+      slice: turnBinsSchema,
     })
     .optional(),
 });

@@ -1,16 +1,17 @@
 import { isClientLayer, type Layer } from "../contract/layers.js";
-import { MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
+import { LONG_TURN, MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
 import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
-/** The shortest lead-in and slice. */
-const LEAD_IN_MS = 5;
-const SLICE_MS = 100;
+/** A slice is a whole number of bins. */
+const BIN_MS = 100;
+/** The shortest turns. */
+const SHORTEST: TurnLengths = { lead_in_ms: 5, slice_ms: 100 };
 /**
- * Shortest slice where each target has a generator of its own, because another process takes the
+ * The shortest turns where each target has a generator of its own, because another process takes the
  * CPUs, and its caches are cold.
  */
-export const SEPARATE_SLICE_MS = 500;
+export const SHORTEST_SEPARATE: TurnLengths = { lead_in_ms: 5, slice_ms: 500 };
 /** The longest slice. A target that needs a longer one is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
 /** How many mean latencies of the slowest target a lead-in and a slice last at least. */
@@ -22,17 +23,19 @@ const SLICE_LATENCIES = 20;
  */
 const RANDOM_SHARE = 0.5;
 
-/**
- * Returns the lengths that the slowest target needs (M16). A slice is a whole number of bins of 100
- * ms.
- */
-export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
-  const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(least_ms, SLICE_LATENCIES * slowest_ms));
+/** Returns the lengths that the slowest target needs (M16), which are at least the shortest ones. */
+export function lengthsFor(slowest_ms: number, shortest = SHORTEST): TurnLengths {
+  const least_ms = Math.max(shortest.slice_ms, SLICE_LATENCIES * slowest_ms);
+  const slice_ms = Math.min(LONGEST_SLICE_MS, least_ms);
   return {
-    lead_in_ms: rounded(Math.max(LEAD_IN_MS, LEAD_IN_LATENCIES * slowest_ms), 1),
-    slice_ms: SLICE_MS * Math.ceil(slice_ms / SLICE_MS),
+    lead_in_ms: Math.max(shortest.lead_in_ms, pipelineFillsMs(slowest_ms)),
+    slice_ms: BIN_MS * Math.ceil(slice_ms / BIN_MS),
   };
 }
+
+/** Returns the time since a turn began in which the pipeline of requests fills. */
+export const pipelineFillsMs = (slowest_ms: number): number =>
+  rounded(LEAD_IN_LATENCIES * slowest_ms, 1);
 
 /** A shorter spread counts as none, because the timers of an event loop have whole milliseconds. */
 const SHORTEST_SPREAD_MS = 5;
@@ -41,9 +44,10 @@ const SHORTEST_SPREAD_MS = 5;
  * Returns the time over which connections begin a turn, which is a mean latency of the slowest
  * target. If they began at once, they would wait for each other in every cycle of requests, which
  * no continuous load does.
+ * @param fills_ms see `pipelineFillsMs`
  */
-export function spreadMs({ lead_in_ms }: TurnLengths): number {
-  const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
+export function spreadMs(fills_ms: number): number {
+  const latency_ms = fills_ms / LEAD_IN_LATENCIES;
   return latency_ms < SHORTEST_SPREAD_MS ? 0 : latency_ms;
 }
 
@@ -53,7 +57,7 @@ export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): n
 
 /** Returns the shortest lengths of a layer, which fast targets have. */
 export const shortestLengths = (layer: Layer): TurnLengths =>
-  lengthsFor(0, isClientLayer(layer) ? SEPARATE_SLICE_MS : SLICE_MS);
+  isClientLayer(layer) ? SHORTEST_SEPARATE : SHORTEST;
 
 export interface TurnOrder {
   lengths: TurnLengths;
@@ -61,6 +65,14 @@ export interface TurnOrder {
   seconds: number;
   seed: number;
 }
+
+/** Returns the order of the long turns of a round, one for each target. */
+export const longTurns = (seed: number): TurnOrder => ({
+  lengths: LONG_TURN,
+  seconds: LONG_TURN.slice_ms / 1000,
+  // Other orders than those of the warm-up and of the window.
+  seed: (seed ^ 0x5f3759df) >>> 0,
+});
 
 interface DrawnTurn<Target> extends TurnLengths {
   target: Target;

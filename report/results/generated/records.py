@@ -756,6 +756,7 @@ class Resource(Record):
     cpu_us_per_request: Maybe[Amount] = None
     run_delay_us: Maybe[Count] = None
     idle_us: Maybe[Count] = None
+    long_turns_cpu_us: Maybe[Count] = None
     resident_bytes_mean: Maybe[Count] = None
     resident_bytes_max: Maybe[Count] = None
     resident_bytes_at_window_open: Maybe[Count] = None
@@ -785,6 +786,26 @@ class LevelChange(Record):
     error: Amount
 
 
+class SinceBeganLeadIn(Record):
+    seconds: list[Amount]
+    answers: list[Count]
+    latency_sum_us: list[Amount]
+
+
+class SinceBegan(Record):
+    from_ms: Amount
+    lead_in: SinceBeganLeadIn
+    slice: SinceBeganLeadIn
+
+
+class Long(Record):
+    turns: Count
+    loaded_s: Amount
+    requests: Count
+    lead_in: SinceBeganLeadIn
+    slice: SinceBeganLeadIn
+
+
 class Turns(Record):
     group: CountFrom1
     turns: Count
@@ -794,6 +815,8 @@ class Turns(Record):
     reopened: Maybe[Reopened] = None
     halves: Maybe[Halves] = None
     level_change: Maybe[LevelChange] = None
+    since_began: Maybe[SinceBegan] = None
+    long: Maybe[Long] = None
 
 
 class ClockChange(Record):

@@ -11,6 +11,7 @@ import {
 import { sum } from "../../kit/numbers.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
+import type { TurnBins } from "./turn-bins.js";
 
 /** Room for ten seconds, which grows in longer windows. */
 const FIRST_SLICES = 100;
@@ -175,9 +176,12 @@ export class ResponseRecorder {
   #interval = zeroCounts();
   #isClosed = false;
   #ended: EndedAnswers = { answers: 0, latency_sum_us: 0 };
+  readonly #turnBins: TurnBins | undefined;
 
-  constructor(codeText: (code: number) => string) {
+  /** @param turnBins takes the answers of a part of turns by the time since their turn began */
+  constructor(codeText: (code: number) => string, turnBins?: TurnBins) {
     this.#codeText = codeText;
+    this.#turnBins = turnBins;
     this.#slices = new SliceRecorder(cheapMonotonicMs());
   }
 
@@ -217,7 +221,10 @@ export class ResponseRecorder {
 
     this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
     this.#interval[outcome]++;
-    if (outcome !== "failed") this.#buffer.push(us);
+    if (outcome !== "failed") {
+      this.#buffer.push(us);
+      this.#turnBins?.add(us, now_ms);
+    }
     this.#slices.record(outcome, outcome === "failed" ? 0 : us, now_ms);
   }
 

@@ -120,7 +120,7 @@ export interface TurnsOfRuns extends TurnsPlan {
 }
 
 /** A window whose turns are given from outside. */
-export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts">;
+export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts" | "bins_from_ms">;
 
 export interface WorkerWindow extends WindowPlan {
   /** Whether sends of an open loop that fall due within half a millisecond share a wake. */

@@ -276,11 +276,11 @@ function usage(): WorkerUsage {
   };
 }
 
-const turnWindow = ({ connections }: RunLoad): TurnWindow =>
-  new TurnWindow(connections, driver.codeText, usage);
+const turnWindow = ({ connections }: RunLoad, { bins_from_ms }: TurnsWindow): TurnWindow =>
+  new TurnWindow(connections, driver.codeText, usage, bins_from_ms);
 
 async function byTurns(plan: TurnsOfRuns): Promise<MeasuredByTurns[]> {
-  const windows = runs.map(turnWindow);
+  const windows = runs.map((run) => turnWindow(run, plan));
   const taking = windows.filter((_, run) => plan.runs?.includes(run) ?? true);
   const { meet, resumed } = meetingOf(assignment);
   await takeTurns(taking, plan, meet, async (isLast) => {
@@ -318,7 +318,7 @@ async function takeGivenTurn({
   turn,
   plan,
 }: Extract<Command, { command: "turn" }>): Promise<Reply> {
-  windowOfGivenTurns ??= { window: turnWindow(only), lengths: turn, plan };
+  windowOfGivenTurns ??= { window: turnWindow(only, plan), lengths: turn, plan };
   const { window } = windowOfGivenTurns;
   const before = { cpu_us: usage().cpu_us, requests: requestsSoFar(), at_ms: cheapMonotonicMs() };
   await turnUnlessOverrun(window, turn, plan);

@@ -4,7 +4,7 @@ import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration, roundOf } from "../../contract/plan.js";
 import type { PluginIdentity } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
-import type { TurnLengths } from "../../contract/turns.js";
+import { hasLongTurns, type TurnLengths } from "../../contract/turns.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
 import { abortable } from "../ownership/abort.js";
@@ -99,7 +99,7 @@ export class RunMaker {
   }
 
   async #makeRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
-    const { runtime, lease, signal, manifest, progress } = this.#options;
+    const { runtime, lease, signal, manifest, progress, request } = this.#options;
     const listeners = this.#listeners(planned);
     const members = planned.map(
       (run, index): RoundMember => ({
@@ -109,7 +109,9 @@ export class RunMaker {
     );
     // The lengths that the first round of this load has found hold for all its rounds.
     const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
-    const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths }) };
+    const shortest = request.rounds.turn;
+    const long = planned.every((run) => this.#hasLongTurns(run)) || undefined;
+    const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths, shortest, long }) };
     const showLine = (role: string, line: string): void => progress.programLine(role, line);
 
     let ends: RoundEnd[];
@@ -121,6 +123,11 @@ export class RunMaker {
     return Promise.all(
       planned.map((run, index) => this.#endOfMember(run, ends[index] as RoundEnd, lengths)),
     );
+  }
+
+  #hasLongTurns(run: PlannedRun): boolean {
+    const { extent } = this.#settings(run).configuration;
+    return "duration_s" in extent && hasLongTurns(extent.duration_s);
   }
 
   #turnsSeed([first]: readonly PlannedRun[]): number {

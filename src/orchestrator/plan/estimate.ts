@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
+import { hasLongTurns, LONG_TURN } from "../../contract/turns.js";
 import { messageOf } from "../../kit/errors.js";
 import { median, rounded, sum } from "../../kit/numbers.js";
 import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
@@ -194,11 +195,17 @@ function configurationsOf(
   return runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
 }
 
+/** The seconds of a run's long turn, which it has where its window is long enough. */
+function longTurnS(configuration: Configuration): number {
+  if (!hasLongTurns(measuredS(configuration))) return 0;
+  return (LONG_TURN.lead_in_ms + LONG_TURN.slice_ms) / 1000;
+}
+
 /** The seconds of a run's own turns, those of its warm-up included. */
 function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
   const warmup_s = warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
   const slices_s = secondsOfSlices(measuredS(configuration), shortestLengths(configuration.layer));
-  return BEYOND_SLICES * (warmup_s + slices_s);
+  return BEYOND_SLICES * (warmup_s + slices_s) + longTurnS(configuration);
 }
 
 /**

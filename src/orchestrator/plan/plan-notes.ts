@@ -1,14 +1,18 @@
 import { isClientLayer } from "../../contract/layers.js";
 import type { Order } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
-import { MIN_CYCLES } from "../../contract/turns.js";
+import { hasLongTurns, LONG_TURN, MIN_CYCLES } from "../../contract/turns.js";
 import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
 import type { Planned } from "./rankings.js";
 
 /** Notes on the precision of turns, and on planned times that they change. */
 export function notesOnTurns(order: Order, configurations: readonly Planned[]): string[] {
   if (order !== "turns") return [];
-  return [...precisionNotes(configurations), ...lengthenedNotes(configurations)];
+  return [
+    ...precisionNotes(configurations),
+    ...lengthenedNotes(configurations),
+    ...longTurnsNotes(configurations),
+  ];
 }
 
 /** A note on consecutive runs, which leave the machine's drift in the comparisons (M16). */
@@ -43,6 +47,18 @@ function lengthenedNotes(configurations: readonly Planned[]): string[] {
     ];
   });
   return [...new Set(texts)];
+}
+
+/** A note on the long turns that windows of some length have. */
+function longTurnsNotes(configurations: readonly Planned[]): string[] {
+  const haveLongTurns = configurations.some(
+    ({ configuration: { extent } }) => "duration_s" in extent && hasLongTurns(extent.duration_s),
+  );
+  if (!haveLongTurns) return [];
+  const seconds = (LONG_TURN.lead_in_ms + LONG_TURN.slice_ms) / 1000;
+  return [
+    `each target has a turn of ${seconds} s before the window of each round, with which its short turns are compared (M33)`,
+  ];
 }
 
 /** Notes on a store that the campaign did not start, and on the limit of its memory. */

@@ -46,7 +46,15 @@ import {
   Settings,
   type SettingValue,
 } from "./setting-layers.js";
-import { AUTO, durationMode, listOf, numberIn, warmupIn, workloadsOf } from "./setting-values.js";
+import {
+  AUTO,
+  durationMode,
+  listOf,
+  numberIn,
+  turnIn,
+  warmupIn,
+  workloadsOf,
+} from "./setting-values.js";
 import { defaultOf } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 import { requestedTrace } from "./trace-flags.js";
@@ -181,10 +189,14 @@ function roundsOf(
   diagnose: RequestedRounds["diagnose"],
   seed: number,
 ): RequestedRounds {
+  const order = oneOf(settings.get("order"), orders);
+  const turn = settings.find("turn");
+  if (turn && order !== "turns") throw usageError(`${turn.source} needs --order turns`);
   return definedOnly({
     ...runsOf(settings),
     diagnose,
-    order: oneOf(settings.get("order"), orders),
+    order,
+    turn: turn && turnIn(turn.source, turn.value),
     seed,
   });
 }

@@ -68,7 +68,7 @@ const STANDARD = {
 const PUBLICATION = {
   clients: CLIENTS_AND_SCRIPTS,
   concurrency: "50 100",
-  "duration-mode": `${CUSTOM_DURATION}10`,
+  "duration-mode": `${CUSTOM_DURATION}7`,
   runs: "9",
   warmup: "auto",
   cooldown: "2",

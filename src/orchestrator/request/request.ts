@@ -5,6 +5,7 @@ import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
+import type { TurnLengths } from "../../contract/turns.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/screen-types.js";
 
@@ -130,6 +131,8 @@ export interface RequestedRounds {
    */
   diagnose?: "after" | "alone";
   order: Order;
+  /** The shortest lengths of turns; absent where those of the layer hold. */
+  turn?: TurnLengths;
   seed: number;
 }
 

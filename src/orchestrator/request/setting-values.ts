@@ -1,6 +1,8 @@
 import type { Warmup } from "../../contract/configuration.js";
 import type { dimensions } from "../../contract/dimensions.js";
 import { type NumberName, RANGES } from "../../contract/ranges.js";
+import type { TurnLengths } from "../../contract/turns.js";
+import { SLICE_MS } from "../../judge/merging/slices.js";
 import { type BenchError, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
@@ -58,6 +60,17 @@ export function countsIn(
   return listOf(flag, text, notices).map((word) =>
     numberIn(dimension.key, flag, word, true, otherWord),
   );
+}
+
+/** The shortest lengths of turns in milliseconds, e.g. `50,100`. @throws usageError */
+export function turnIn(flag: string, text: string): TurnLengths {
+  const [lead_in_ms = "", slice_ms = "", ...others] = text.split(",");
+  if (others.length > 0 || slice_ms === "")
+    throw badValue(flag, text, "give a lead-in and a slice, e.g. 50,100");
+
+  const slice = numberIn("slice", flag, slice_ms);
+  if (slice % SLICE_MS > 0) throw badValue(flag, text, `give a slice of whole ${SLICE_MS} ms`);
+  return { lead_in_ms: numberIn("lead-in", flag, lead_in_ms, false), slice_ms: slice };
 }
 
 /** A warm-up in seconds, or `auto`. @throws usageError that mentions both */

@@ -400,6 +400,11 @@ const measure = group("measure", "how it is measured", [
     choices: () => valuesOnly(orders),
   }),
   flag(
+    "turn <lead-in,slice>",
+    "by turns: the shortest lead-in and slice of a turn, in milliseconds",
+    { defaultText: "5,100, or 5,500 at the limiter layer" },
+  ),
+  flag(
     "reference <target>",
     "the target, or at the store layer the store, with which the others of its ranking are compared; auto adds one to a single target",
     { defaultText: "the first named", choices: () => valuesOnly([AUTO, ...targetTexts]) },

@@ -25,6 +25,8 @@ interface Reading extends PartCounters {
   at_ms: number;
 }
 
+type CpuReading = Pick<Reading, "at_ms" | "cpu_us">;
+
 interface EndReading {
   at_ms: number;
   host: HostCpu | undefined;
@@ -139,6 +141,8 @@ export class CounterWatch {
   readonly #ends: EndReading[] = [];
   /** The CPU time of each role without load, from the second before a window by turns. */
   readonly #idle = new Map<string, { us_per_s: number }>();
+  /** The readings before the long turns of a round, and after them. It is empty without them. */
+  readonly #aroundLongTurns: ReadonlyMap<string, CpuReading>[] = [];
   /** One line for each reading that failed. */
   readonly failures: string[] = [];
   readonly #readHost: () => HostCpu | undefined;
@@ -164,6 +168,7 @@ export class CounterWatch {
   startByTurns(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
     this.#enqueue(async () => {
+      if (this.#aroundLongTurns.length > 0) this.#aroundLongTurns.push(await this.#readCpu());
       const began_ms = performance.now();
       const before = await this.#readDelays();
       await sleep(IDLE_MS);
@@ -175,6 +180,14 @@ export class CounterWatch {
     });
     this.#readEnd();
     this.#isOpen = true;
+    return this.#pending;
+  }
+
+  readBeforeLongTurns(): Promise<void> {
+    if (!this.#hasStopped)
+      this.#enqueue(async () => {
+        this.#aroundLongTurns.push(await this.#readCpu());
+      });
     return this.#pending;
   }
 
@@ -205,16 +218,19 @@ export class CounterWatch {
     return this.#pending;
   }
 
+  /** @param in_long_turns_s how long the role's target had the load in long turns */
   async resources(
     source: string,
     loaded_s: number,
     requests: number,
+    in_long_turns_s = 0,
   ): Promise<Record<string, RoleResources>> {
     await this.#pending;
     const roles: Record<string, RoleResources> = {};
     for (const role of this.#roles.filter(isMeasured)) {
       const resources = this.#resourcesOf(role, source, loaded_s, requests);
-      if (resources) roles[role.id] = resources;
+      const long_turns_cpu_us = this.#longTurnsCpuUs(role.id, in_long_turns_s);
+      if (resources) roles[role.id] = { ...resources, ...definedOnly({ long_turns_cpu_us }) };
     }
     return roles;
   }
@@ -327,6 +343,27 @@ export class CounterWatch {
   get elapsedS(): number {
     const [from, to] = this.#ends;
     return from && to ? (to.at_ms - from.at_ms) / 1000 : 0;
+  }
+
+  /** The CPU time of a role in long turns, less its idle use; undefined where it is not known. */
+  #longTurnsCpuUs(id: string, loaded_s: number): number | undefined {
+    const [before, after] = this.#aroundLongTurns.map((readings) => readings.get(id));
+    const idle = this.#idle.get(id);
+    if (!before || !after || !idle || loaded_s === 0) return undefined;
+
+    const unloaded_s = Math.max(0, (after.at_ms - before.at_ms) / 1000 - loaded_s);
+    const used_us = after.cpu_us - before.cpu_us - idle.us_per_s * unloaded_s;
+    return Math.max(0, Math.round(used_us));
+  }
+
+  async #readCpu(): Promise<ReadonlyMap<string, CpuReading>> {
+    const cpu = new Map<string, CpuReading>();
+    const reading = this.#roles.map(async ({ id, part }) => {
+      const counters = await inTime(part.counters()).catch(() => undefined);
+      if (counters) cpu.set(id, { at_ms: performance.now(), cpu_us: counters.cpu_us });
+    });
+    await Promise.all(reading);
+    return cpu;
   }
 
   async #readDelays(): Promise<ReadonlyMap<string, RunDelays>> {

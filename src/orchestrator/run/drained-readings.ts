@@ -1,4 +1,10 @@
-import { type AnnouncedPhase, BETWEEN_TURNS, READ_LINE, WAITING } from "../../contract/progress.js";
+import {
+  type AnnouncedPhase,
+  BEFORE_LONG_TURNS,
+  BETWEEN_TURNS,
+  READ_LINE,
+  WAITING,
+} from "../../contract/progress.js";
 import { within } from "../../kit/deadline.js";
 import { failure } from "../../runtimes/deferred.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
@@ -34,7 +40,8 @@ export class DrainedReadings {
   constructor(
     generators: readonly Pick<RunningPart, "write">[],
     store: Pick<RunStore, "readBefore">,
-    watch: Pick<CounterWatch, "start" | "stop"> & Partial<Pick<CounterWatch, "readBetweenTurns">>,
+    watch: Pick<CounterWatch, "start" | "stop"> &
+      Partial<Pick<CounterWatch, "readBetweenTurns" | "readBeforeLongTurns">>,
     onGoOn: () => void = () => {},
   ) {
     this.#generators = generators;
@@ -47,6 +54,7 @@ export class DrainedReadings {
       drained: () => watch.start(),
       finished: () => watch.stop(),
       [BETWEEN_TURNS]: async () => watch.readBetweenTurns?.(),
+      [BEFORE_LONG_TURNS]: async () => watch.readBeforeLongTurns?.(),
       [WAITING]: async () => {},
     };
   }

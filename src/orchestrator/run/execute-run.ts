@@ -233,7 +233,8 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
 
   const loaded_s = loadedS(result);
   const requests = servedRequests(result.consumers, result);
-  const resources = await watch.resources(counterSource, loaded_s, requests);
+  const in_long_turns_s = result.turns?.long?.loaded_s;
+  const resources = await watch.resources(counterSource, loaded_s, requests, in_long_turns_s);
   const external_us = settings.external ? cpuUsOf(storeSide.store) : 0;
   const host_load = await watch.hostLoad(loaded_s, result.resources, external_us);
   const own_throttling = await watch.ownThrottling();

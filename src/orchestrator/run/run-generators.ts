@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { type GeneratorOutput, generatorOutputSchema } from "../../contract/generator-output.js";
 import {
   ALL_STEADY_LINE,
+  BEFORE_LONG_TURNS,
   BETWEEN_TURNS,
   type Progress,
   progressSchema,
@@ -141,7 +142,7 @@ function greatest(values: readonly (number | null | undefined)[]): number | unde
 type Announcement = Extract<Progress, { event: "phase" }>;
 type RunPhase = Exclude<
   Announcement["phase"],
-  typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY
+  typeof WAITING | typeof BETWEEN_TURNS | typeof BEFORE_LONG_TURNS | typeof STEADY
 >;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
@@ -209,6 +210,7 @@ export class Generators {
     switch (phase) {
       case WAITING:
       case BETWEEN_TURNS:
+      case BEFORE_LONG_TURNS:
         this.silence.expectNothing(index);
         readings.take(index, phase);
         return;

@@ -7,7 +7,8 @@ import { AUTO_WARMUP } from "../../../src/contract/configuration.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { groupOutputSchema } from "../../../src/contract/generator-output.js";
 import { encodeRunSpec, groupSpec } from "../../../src/contract/run-spec.js";
-import { MIN_CYCLES } from "../../../src/contract/turns.js";
+import { MIN_CYCLES, type TurnsSpec } from "../../../src/contract/turns.js";
+import { sum } from "../../../src/kit/numbers.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
@@ -29,8 +30,9 @@ async function generateGroup(
   stubs: readonly StubServer[],
   onDrained: (phase: string) => Promise<void> = async () => {},
   warmup = "0.3",
+  turns: TurnsSpec = { seed: 1 },
 ) {
-  const spec = groupSpec({ runs: stubs.map((stub) => specFor(stub, warmup)), turns: { seed: 1 } });
+  const spec = groupSpec({ runs: stubs.map((stub) => specFor(stub, warmup)), turns });
   const child = spawn(process.execPath, [join(ROOT, "dist/benchmark/index.js")], {
     env: { PATH: process.env.PATH, ...encodeRunSpec(spec) },
     stdio: ["pipe", "pipe", "pipe"],
@@ -75,6 +77,27 @@ test("every target of a group has its result, its counts reconcile, and the serv
       connections: 4,
     });
   }
+});
+
+test("a long turn follows the warm-up, between two drained moments, and its requests count as warm-up", async () => {
+  const stub = await StubServer.start({ delay_us: 1_000 });
+  const phases: string[] = [];
+  const announced = async (phase: string) => void phases.push(phase);
+  const { outputs } = await generateGroup([stub], announced, "0.3", { seed: 1, long: true });
+  expect(phases).toEqual(["connected", "before long turns", "drained", "finished"]);
+  const [output] = outputs;
+  if (!output || "failed" in output) throw new Error("the target has no result");
+
+  const { long, since_began } = output.turns ?? {};
+  expect(long?.turns).toBe(1);
+  expect(long?.loaded_s).toBeGreaterThan(2.9);
+  // No slice of a long turn begins before half a second, and no short turn lasts as long.
+  expect(long?.slice.seconds.slice(0, 4)).toEqual([0, 0, 0, 0]);
+  expect(sum(long?.slice.answers ?? [])).toBeGreaterThan(0);
+  expect(since_began?.slice.seconds.slice(4)).toEqual([0, 0]);
+  expect(output.warmup.requests).toBeGreaterThan(long?.requests ?? Number.POSITIVE_INFINITY);
+  const { asked } = await stub.counts();
+  expect(asked).toBe(output.warmup.requests + output.counts.sent);
 });
 
 test("an automatic warm-up goes on until every target that answers is steady, and is part of what the server received", async () => {

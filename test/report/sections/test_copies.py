@@ -95,7 +95,9 @@ def test_in_pictures_markdown_and_console(outcome: Outcome) -> None:
     assert after(markdown) == COPY
     assert markdown.count(COPY) == 1
     screen = [
-        line.split()[0] for line in outcome.summary["recommendation"]["screen"] if line[:1].strip()
+        words[0]
+        for line in outcome.summary["recommendation"]["screen"]
+        if (words := line.split()) and words[0] in RATES
     ]
     assert screen.count(COPY) == 2
     for part in (screen[: len(screen) // 2], screen[len(screen) // 2 :]):

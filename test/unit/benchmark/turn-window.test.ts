@@ -5,7 +5,12 @@ import type { ResponseRecorder } from "../../../src/benchmark/measurement/record
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turn-window.js";
 import { accountedRequests } from "../../../src/judge/counts.js";
 import { sum } from "../../../src/kit/numbers.js";
-import { lengthsFor, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
+import {
+  lengthsFor,
+  pipelineFillsMs,
+  secondsOfSlices,
+  spreadMs,
+} from "../../../src/traffic/turn-order.js";
 
 const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
 
@@ -97,6 +102,19 @@ test("the slices of a target are its window: counts reconcile over turns, and no
   expect(turns.counted_ms).toBeGreaterThan(390);
 });
 
+test("answers are binned by the time since their turn began, apart for lead-ins and slices", async () => {
+  const lengths = { lead_in_ms: 25, slice_ms: 100 };
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 2; turn++) await window.turn(lengths);
+  const { lead_in, slice } = window.window(lengths).turns.bins;
+  // The answer of each lead-in comes at once, and those of each slice when it opens.
+  expect(lead_in.answers[0]).toBe(2);
+  expect([sum(lead_in.answers), sum(slice.answers)]).toEqual([2, 6]);
+  expect(slice.answers[0]).toBe(0);
+  expect(sum(lead_in.seconds)).toBeGreaterThan(0.048);
+  expect(sum(slice.seconds)).toBeCloseTo(window.window(lengths).turns.counted_ms / 1000, 3);
+});
+
 /** Connections of a target at the end of whose slices the generator's process stands still. */
 class StoppedConnections extends StubConnections {
   override shutGate(): number {
@@ -151,6 +169,12 @@ test.each([
   },
 );
 
+test("asked lengths are the shortest: a slow target still gets those that it needs", () => {
+  const shortest = { lead_in_ms: 50, slice_ms: 100 };
+  expect(lengthsFor(2.6, shortest)).toEqual({ lead_in_ms: 50, slice_ms: 100 });
+  expect(lengthsFor(80, shortest)).toEqual({ lead_in_ms: 160, slice_ms: 1600 });
+});
+
 test("a window has eight cycles at least, and longer ones stay as planned", () => {
   expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([
     3, 3, 12.8,
@@ -158,5 +182,5 @@ test("a window has eight cycles at least, and longer ones stay as planned", () =
 });
 
 test("connections begin over a mean latency, at once where timers cannot tell", () => {
-  expect([2.6, 10, 80].map((slowest) => spreadMs(lengthsFor(slowest)))).toEqual([0, 10, 80]);
+  expect([2.6, 10, 80].map((slowest) => spreadMs(pipelineFillsMs(slowest)))).toEqual([0, 10, 80]);
 });

@@ -44,7 +44,7 @@ import {
   DEFAULT_MAX_RUNS,
   defaultOf,
 } from "../../../src/orchestrator/request/settings.js";
-import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
+import { lengthsFor, SHORTEST_SEPARATE } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
 
 const FOLDERS = ["src", "report", "test", "scripts", "bench", "docs", "docker", "claims"];
@@ -184,7 +184,9 @@ test("numbers of the methodology are those of the code", () => {
   );
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
   expect(page).toContain(`at least ${numberWord(MIN_CYCLES)} cycles`);
-  expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
+  expect(page).toContain(
+    `a slice of ${slice_ms} ms, at the limiter layer ${SHORTEST_SEPARATE.slice_ms} ms`,
+  );
   expect(page).toContain(
     `up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`,
   );

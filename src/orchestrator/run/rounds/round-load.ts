@@ -4,6 +4,7 @@ import {
   type GroupOutput,
   groupOutputSchema,
 } from "../../../contract/generator-output.js";
+import type { RoleResources } from "../../../contract/role-resources.js";
 import type { TurnsSpec } from "../../../contract/turns.js";
 import { within } from "../../../kit/deadline.js";
 import { messageOf } from "../../../kit/errors.js";
@@ -95,6 +96,7 @@ export class RoundLoad {
     const watch = {
       start: () => this.#watch.startByTurns(),
       readBetweenTurns: () => this.#watch.readBetweenTurns(),
+      readBeforeLongTurns: () => this.#watch.readBeforeLongTurns(),
       stop: () => this.#watch.stop(),
     };
     return new DrainedReadings(parts, stores, watch, () => {
@@ -169,15 +171,19 @@ function ofRun(run: RoundRun | undefined, role: RunningRole): RunningRole {
 
 const idIn = (index: number, id: string): string => `${index}/${id}`;
 
+/** A generator of several targets has no CPU time in the long turns of one of them. */
+const withoutLongTurns = ({ long_turns_cpu_us: _, ...resources }: RoleResources): RoleResources =>
+  resources;
+
 /** The watch of one run of a group. The load of the machine is a figure of the whole group. */
 function watchOf(index: number, watch: CounterWatch): RunWatch {
   return {
     failures: watch.failures,
-    async resources(source, loaded_s, requests) {
-      const groupResources = await watch.resources(source, loaded_s, requests);
+    async resources(source, loaded_s, requests, in_long_turns_s) {
+      const groupResources = await watch.resources(source, loaded_s, requests, in_long_turns_s);
       const prefix = idIn(index, "");
       const runResources = Object.entries(groupResources).flatMap(([id, resources]) => {
-        if (id === GENERATOR) return [[id, resources] as const];
+        if (id === GENERATOR) return [[id, withoutLongTurns(resources)] as const];
         return id.startsWith(prefix) ? [[id.slice(prefix.length), resources] as const] : [];
       });
       return Object.fromEntries(runResources);

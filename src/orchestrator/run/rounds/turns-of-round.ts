@@ -6,7 +6,12 @@ import { type WarmupSlice, WarmupWatch } from "../../../judge/warmup-watch.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import { sum } from "../../../kit/numbers.js";
 import type { RunningPart } from "../../../runtimes/runtime-types.js";
-import { lengthsFor, SEPARATE_SLICE_MS, secondsOfSlices } from "../../../traffic/turn-order.js";
+import {
+  lengthsFor,
+  longTurns,
+  SHORTEST_SEPARATE,
+  secondsOfSlices,
+} from "../../../traffic/turn-order.js";
 import type { TurnEvent } from "../run-generators.js";
 import type { RunSettings } from "../run-settings.js";
 import { TurnGiver } from "./turn-giver.js";
@@ -38,26 +43,34 @@ export class TurnsOfRound extends TurnGiver {
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
     this.#generators = parts.length;
     this.#warmup_s = warmupS;
-    this.#lengths = spec.lengths ?? lengthsFor(0, SEPARATE_SLICE_MS);
+    this.#lengths = spec.lengths ?? lengthsFor(0, spec.shortest ?? SHORTEST_SEPARATE);
   }
 
-  /** Begins the turns after the readings before the warm-up, and after those before the window. */
+  /** Begins the turns of the next phase after the readings before it. */
   async goOn(): Promise<void> {
-    this.#moments++;
-    if (this.#moments === 1) await this.#warmUp();
-    if (this.#moments === 2) await this.#giveMeasured();
+    const phases = [
+      () => this.#warmUp(),
+      ...(this.#spec.long ? [() => this.#giveLong()] : []),
+      () => this.#giveMeasured(),
+    ];
+    await phases[this.#moments++]?.();
   }
 
   /** Gives the turns of the warm-up, and finds the lengths of turns unless an earlier round has. */
   async #warmUp(): Promise<void> {
-    const { seed, lengths } = this.#spec;
+    const { seed, lengths, shortest = SHORTEST_SEPARATE } = this.#spec;
     const turns =
       this.#warmup_s === "auto"
         ? await this.#warmUpUntilSteady()
         : await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
     this.endTurns();
     const slowest_ms = Math.max(0, ...turns.map(meanLatencyMs));
-    this.#lengths = lengths ?? lengthsFor(slowest_ms, SEPARATE_SLICE_MS);
+    this.#lengths = lengths ?? lengthsFor(slowest_ms, shortest);
+  }
+
+  async #giveLong(): Promise<void> {
+    await this.give(longTurns(this.#spec.seed));
+    this.endTurns();
   }
 
   /**
@@ -65,7 +78,7 @@ export class TurnsOfRound extends TurnGiver {
    * edges of its own turns, so these need not be as long as those of the window.
    */
   async #warmUpUntilSteady(): Promise<TurnEvent[][]> {
-    const isSlow = this.#lengths.slice_ms > SEPARATE_SLICE_MS;
+    const isSlow = this.#lengths.slice_ms > SHORTEST_SEPARATE.slice_ms;
     const lengths = isSlow ? this.#lengths : lengthsFor(0);
     const seconds = lengths.slice_ms / 1000;
     const watches = Array.from({ length: this.#generators }, () => new WarmupWatch("closed"));

@@ -184,9 +184,18 @@ describe("which targets are planned", () => {
   test.each(["ioredis@redis,ioredis@valkey", "ioredis@valkey,iovalkey", "none,memory,ioredis"])(
     "%s get no such note",
     (clients) => {
-      expect(planFor("--clients", clients).notes).toEqual([]);
+      const flags = ["--clients", clients, "--duration-mode", "custom:5"];
+      expect(planFor(...flags).notes).toEqual([]);
     },
   );
+
+  test.each([
+    ["custom:7", true],
+    ["custom:6", false],
+  ])("windows of %s have long turns before them, which a note says: %s", (duration, isSaid) => {
+    const { notes } = planFor("--clients", "none,memory", "--duration-mode", duration);
+    expect(notes.some((note) => note.includes("(M33)"))).toBe(isSaid);
+  });
 
   test("a store that already runs: what its memory's limit does is said, and nothing is done to it, as a dry run knows", () => {
     const external = {

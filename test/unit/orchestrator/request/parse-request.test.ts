@@ -7,6 +7,11 @@ import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
 import { parsed as parse } from "../../../helpers/request.js";
 
+test("--turn gives the shortest lengths of turns in milliseconds", () => {
+  const { rounds } = parse(["--clients", "none", "--turn", "7.5,200"]);
+  expect(rounds.turn).toEqual({ lead_in_ms: 7.5, slice_ms: 200 });
+});
+
 test("the defaults are those of the original", () => {
   expect(parse(["--clients", "all"])).toMatchObject({
     targets: { clients: ["all"] },
@@ -29,6 +34,9 @@ test.each<[string[], ...string[]]>([
   [["--points", "10,x"], "--points", '"x"', "whole number"],
   [["--window", ","], "--window", "at least one value"],
   [["--cost", "0"], "--cost", '"0"', "from 1 to 1000000 points"],
+  [["--turn", "50"], "--turn", '"50"', "a lead-in and a slice"],
+  [["--turn", "50,130"], "--turn", '"50,130"', "whole 100 ms"],
+  [["--turn", "50,100", "--order", "interleaved"], "--turn", "--order turns"],
   [["--layer", "limiter", "--servers", "2"], "--servers 2", "limiter"],
   [["--servers", "17"], "--servers", "from 1 to 16"],
   [["--generators", "33"], "--generators", "from 1 to 32"],

@@ -147,6 +147,26 @@ describe("counters at the two ends of a window", () => {
     ]);
   });
 
+  test("around long turns give the role's CPU time in those of its own target, without its idle use", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    // In 9 s of long turns, of which it has 3 s itself, it uses 2.06 s; without load 10 ms a second.
+    const store = role("store", 1, { cpu_us: [1_000_000, 3_060_000, 3_060_000, 4_000_000] });
+    const used = [0, 10_000];
+    store.part.runDelays = async () => new Map([["1", { cpu_us: used.shift() ?? 0, delay_us: 0 }]]);
+    const watch = new CounterWatch([store], host(0));
+    await watch.readBeforeLongTurns();
+    await vi.advanceTimersByTimeAsync(9_000);
+    const started = watch.startByTurns();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await started;
+    await watch.stop();
+    const inLongTurns = await watch.resources("test", 2, 1_000, 3);
+    expect(inLongTurns["store-1"]?.long_turns_cpu_us).toBe(2_000_000);
+    const withoutLongTurns = await watch.resources("test", 2, 1_000);
+    expect(withoutLongTurns["store-1"]?.long_turns_cpu_us).toBeUndefined();
+  });
+
   test.each([
     ["was not read at the end", { cpu_us: [0] }],
     ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],
