@@ -271,7 +271,7 @@ def judge(
             return Verdict(NOT_COMPARABLE, member[NOT_COMPARABLE_MEMBER])
     reasons = unmet(measured.evidence, claimed_by(claim, expectation))
     if not registered:
-        return Verdict(CHANGED_LATER, "; ".join(reasons))
+        return Verdict(CHANGED_LATER, f"also {'; '.join(reasons)}" if reasons else "")
     if reasons or measured.interval is None:
         return Verdict(CANNOT_BE_TOLD, "; ".join(reasons))
     return _by_range(expectation, measured.interval)
