@@ -13,10 +13,10 @@ _MARKS = re.compile(r"[&<>@|`*_\[\]\\#~]")
 _AROUND = "().,;:\"'“”’"
 
 
-def code(text: object) -> str:
-    """Text from a document as code that fits into a table. It is one line, and becomes no link,
-    mention (`iovalkey@valkey`) or markup."""
-    plain = one_line(text, _MAX_CODE_CHARACTERS).replace("`", "'").replace("|", "¦").strip()
+def code(text: object, limit: int = _MAX_CODE_CHARACTERS) -> str:
+    """Text from a document as code that fits into a table. It is one line of at most `limit`
+    characters, and becomes no link, mention (`iovalkey@valkey`) or markup."""
+    plain = one_line(text, limit).replace("`", "'").replace("|", "¦").strip()
     return f"`{plain}`" if plain else ""
 
 

@@ -1,4 +1,4 @@
-"""Published claims against every campaign that measured them: one table with all attempts."""
+"""Published claims and questions against every campaign that measured them: a page of each."""
 
 import argparse
 import sys
@@ -12,11 +12,14 @@ from report.base.files import write_all
 from report.base.format import plural
 from report.base.terminal import run_program
 from report.claims.attempts import Attempt, attempts_in
-from report.claims.claim_files import read_claims, read_notice
-from report.claims.claims_table import claims_markdown
+from report.claims.claims_text import claims_markdown, questions_markdown
+from report.claims.register import read_register
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST
+
+#: What writes the pages, by their names.
+PAGES = {"claims.md": claims_markdown, "questions.md": questions_markdown}
 
 
 def _campaigns_by_start(results: Path) -> list[tuple[str, Analysis]]:
@@ -41,18 +44,18 @@ def _campaigns_by_start(results: Path) -> list[tuple[str, Analysis]]:
 
 def _run(options: argparse.Namespace) -> int:
     results = Path(options.results).resolve()
-    claims_folder = Path(options.claims)
-    claims = read_claims(claims_folder)
+    register = read_register(Path(options.claims))
     campaigns = _campaigns_by_start(results)
     attempts_of: dict[str, list[Attempt]] = {}
-    for claim in claims:
+    for claim in register.claims:
         attempts = attempts_of.setdefault(str(claim["id"]), [])
         for place, analysis in campaigns:
-            attempts += attempts_in(claim, place, analysis)
+            attempts += attempts_in(claim, place, analysis, register.history)
 
-    text, row_count = claims_markdown(claims, attempts_of, read_notice(claims_folder))
-    write_all(results, {"claims.md": text})
-    print(f"{plural(row_count, 'row')} saved in {one_line(results / 'claims.md', 4096)}")
+    for name, write in PAGES.items():
+        text, row_count = write(register, attempts_of)
+        write_all(results, {name: text})
+        print(f"{plural(row_count, 'row')} saved in {one_line(results / name, 4096)}")
     return 0
 
 

@@ -19,6 +19,7 @@ COMMANDS = (
     "memory",
     "audit",
     "claims",
+    "registered",
     "pages",
     "decide-rounds",
     "statistics",

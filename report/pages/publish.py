@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.base.errors import USAGE, WRITE_FAILED, ReportError, one_line
-from report.claims.claim_files import read_claims, read_notice
+from report.claims.register import Register, read_register
 from report.pages.site import Site
 from report.results.archives import found_campaigns
 from report.results.load import AUDIT_FILE
@@ -37,8 +37,8 @@ def publish(folder: Path, roots: Sequence[Path], claims_folder: Path) -> list[st
     try:
         unfinished.mkdir(parents=True)
         standing = [address for root in roots for address in standing_campaigns(root)]
-        claims = read_claims(claims_folder) if claims_folder.is_dir() else []
-        site = Site(unfinished, standing, claims, read_notice(claims_folder))
+        register = read_register(claims_folder) if claims_folder.is_dir() else Register()
+        site = Site(unfinished, standing, register)
         for root in roots:
             _add_all(site, root)
         if site.is_empty:

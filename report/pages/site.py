@@ -24,8 +24,8 @@ from report.campaigns.matrix_answers import Source
 from report.campaigns.matrix_view import view_of
 from report.campaigns.records import record_of
 from report.claims.attempts import Attempt, attempts_in
-from report.claims.claims_page import claims_page
-from report.claims.compared_rows import Document
+from report.claims.claims_page import claims_page, questions_page
+from report.claims.register import Register
 from report.export.images import images
 from report.html.template import render_template
 from report.outputs.audit_files import PAGE as AUDIT_PAGE
@@ -37,25 +37,18 @@ from report.results.verdicts import VERDICTS
 
 CAMPAIGNS = "campaigns.html"
 CLAIMS = "claims.html"
+QUESTIONS = "questions.html"
 
 
 class Site:
     """The site in a folder. Campaigns and audits are added one by one, then the pages about all of
     them are written."""
 
-    def __init__(
-        self,
-        folder: Path,
-        standing: Sequence[str],
-        claims: Sequence[Document],
-        claims_notice: str,
-    ) -> None:
-        """`standing` are the addresses of the standing campaigns. The page of the claims begins
-        with their notice unless it is empty."""
+    def __init__(self, folder: Path, standing: Sequence[str], register: Register) -> None:
+        """`standing` are the addresses of the standing campaigns."""
         self._folder = folder
         self._standing = standing
-        self._claims = claims
-        self._claims_notice = claims_notice
+        self._register = register
         self._attempts: dict[str, list[Attempt]] = {}
         """The attempts by the id of their claim."""
         self._kinds: dict[str, str] = {}
@@ -126,9 +119,9 @@ class Site:
         self.left_out += [f"{address}: {excluded}" for excluded in campaign.excluded]
 
     def _add_attempts(self, address: str, analysis: Analysis) -> None:
-        for claim in self._claims:
+        for claim in self._register.claims:
             attempts = self._attempts.setdefault(str(claim["id"]), [])
-            attempts += attempts_in(claim, address, analysis)
+            attempts += attempts_in(claim, address, analysis, self._register.history)
 
     def write(self) -> None:
         """Writes the table, the claims and, at the root, the report that stands for all
@@ -139,8 +132,9 @@ class Site:
 
         table = self._table(front)
         files = {CAMPAIGNS: table}
-        if self._claims:
-            files[CLAIMS] = claims_page(self._claims, self._attempts, reports, self._claims_notice)
+        if self._register.claims:
+            files[CLAIMS] = claims_page(self._register, self._attempts, reports)
+            files[QUESTIONS] = questions_page(self._register, self._attempts, reports)
         if front:
             files |= self._front_files(front, reports)
         else:
@@ -167,7 +161,7 @@ class Site:
             audits=sorted(self._audits, reverse=True),
             left_out=self.left_out,
             front=front,
-            has_claims=bool(self._claims),
+            has_claims=bool(self._register.claims),
         )
 
     def _newest(self, kind: str) -> str:
@@ -209,8 +203,8 @@ class Site:
             address = self._newest(kind)
             if address in reports and address != front:
                 links.append((f"Newest {kind}", reports[address]))
-        if self._claims:
-            links.append(("Published claims", CLAIMS))
+        if self._register.claims:
+            links += [("Published claims", CLAIMS), ("Questions", QUESTIONS)]
         if self._audits:
             links.append(("Audits", f"{CAMPAIGNS}#audits"))
         return links

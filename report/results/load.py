@@ -261,6 +261,16 @@ def _list_folder(folder: Path) -> tuple[Sequence[Path], Sequence[str], Mapping[s
         raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
 
 
+def load_manifest(folder: Path) -> validate.Document:
+    """The manifest of a campaign alone.
+
+    Raises ReportError if it cannot be read, or is damaged."""
+    try:
+        return _manifest(folder / MANIFEST)
+    except FieldError as error:
+        raise ReportError(f"{one_line(folder / MANIFEST)}: {error}", USAGE) from error
+
+
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
     """Reads `manifest.json` and the results beside it one after the other.
 

@@ -58,6 +58,8 @@ class TableRow(Struct, frozen=True):
     kept: int = 1
     colour: str = ""
     """The row of the campaign whose colour it has; empty for no colour."""
+    anchor: str = ""
+    """What a link to the row ends with; empty where nothing links to it."""
 
 
 class TableGroup(Struct, frozen=True):
@@ -66,6 +68,8 @@ class TableGroup(Struct, frozen=True):
     rows: tuple[TableRow, ...]
     heading: str = ""
     hint: str = ""
+    link: str = ""
+    """The address that the heading leads to; empty for none."""
 
 
 class Table(Struct, frozen=True):

@@ -143,6 +143,23 @@ const thresholdSchema = z.strictObject({
 });
 export type Threshold = z.infer<typeof thresholdSchema>;
 
+/** A side of a claim's comparison as its file names it: a target, or some members of its row. */
+export const namedRowSchema = z.union([
+  z.string(),
+  z.record(z.string(), z.union([z.string(), z.number()])),
+]);
+
+/** The criterion of a claim's comparison, as it was when the campaign started (M20). */
+const criterionSchema = z.strictObject({
+  claim: z.string(),
+  metric: z.string(),
+  of: namedRowSchema,
+  against: namedRowSchema,
+  /** The hash of its ranges. */
+  sha256: z.string(),
+});
+export type RegisteredCriterion = z.infer<typeof criterionSchema>;
+
 const harnessSchema = z.strictObject({
   version: z.string(),
   git_revision: z.string().optional(),
@@ -216,6 +233,8 @@ export const manifestSchema = z.strictObject({
    */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
+  /** The criteria of the claims in its file. They are absent without any. */
+  criteria: z.array(criterionSchema).min(1).optional(),
   /** The sessions in order. There are several if the campaign was resumed. */
   sessions: z.array(sessionSchema).min(1).optional(),
   harness: harnessSchema,

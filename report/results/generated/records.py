@@ -1090,6 +1090,14 @@ class Threshold(Record):
     tolerance: Maybe[Amount] = None
 
 
+class Criteria(Record):
+    claim: str
+    metric: str
+    of: str | dict[str, str | int | float]
+    against: str | dict[str, str | int | float]
+    sha256: str
+
+
 class Harness(Record):
     version: str
     node: str
@@ -1337,6 +1345,7 @@ class Manifest(Record):
     finished_at: Maybe[StartedAt] = None
     settings: Maybe[dict[str, str]] = None
     thresholds: Maybe[list[Threshold]] = None
+    criteria: Maybe[Annotated[list[Criteria], Meta(min_length=1)]] = None
     sessions: Maybe[Annotated[list[Session], Meta(min_length=1)]] = None
     libraries: Maybe[dict[str, str]] = None
     machines: Maybe[Annotated[list[ManifestMachine], Meta(min_length=1)]] = None

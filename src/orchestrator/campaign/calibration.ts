@@ -110,6 +110,7 @@ export function atRate(request: Request, rate: number): Request {
     ...request,
     load: { ...request.load, rates: [rate] },
     record: {
+      ...request.record,
       settings: { ...settings, rate: String(rate) },
       command: isCampaign ? `${command} --rate ${rate}` : `RATE=${rate} ${command}`,
     },

@@ -160,6 +160,7 @@ export function withGenerators(request: Request, generators: number): Request {
     ...request,
     entries: { ...entries, counts: { ...entries.counts, generators: [generators] } },
     record: {
+      ...request.record,
       settings: { ...settings, generators: String(generators) },
       // Where a campaign file asked for it, the command line names no generators yet.
       command: repeated === command ? `${command} --generators ${generators}` : repeated,

@@ -4,7 +4,7 @@ import { usageError } from "../../kit/errors.js";
 /** The replacements of commands and flags (with their dashes) that earlier versions had. */
 const REMOVED: Readonly<Record<string, string>> = {
   claims:
-    "ratelimit-bench run --config claims/NAME.yaml measures a claim, and python3 report claims, in a checkout, writes results/claims.md",
+    "ratelimit-bench run --config claims/NAME.yaml measures a claim, and python3 report claims, in a checkout, writes results/claims.md and results/questions.md",
   "plan-capacity":
     "measure with run --servers 1,2,4 and read the report's table of several servers (servers.csv)",
   "--no-reference": "a single target is measured alone; --reference auto adds a reference",

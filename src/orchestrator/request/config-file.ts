@@ -1,10 +1,15 @@
 import { basename } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 import { z } from "zod";
-import { MANIFEST_SCHEMA, otherVersionReason } from "../../contract/manifest.js";
+import {
+  MANIFEST_SCHEMA,
+  otherVersionReason,
+  type RegisteredCriterion,
+} from "../../contract/manifest.js";
 import { messageOf, usageError } from "../../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { criteriaOf } from "./criteria.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { badValue } from "./setting-values.js";
 import { FILE_SETTINGS } from "./settings.js";
@@ -42,6 +47,22 @@ export function configLayer(path: string): SettingLayer {
     ({ key }) => !(isScalar(key) && [CLAIMS, NO_REFERENCE].includes(String(key.value))),
   );
   return new Map(pairs.map((pair) => settingIn(file, pair)));
+}
+
+/**
+ * The criteria of the claims in a campaign file. A manifest has none to give: a campaign that
+ * repeats it is judged by the file at its revision.
+ * @throws usageError that names the member that is no claim
+ */
+export function configCriteria(path: string): RegisteredCriterion[] {
+  const file = readYamlFile(path, "--config");
+  if (!isMap(file.document.contents) || !file.document.contents.has(CLAIMS)) return [];
+  const root = file.document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
+  try {
+    return criteriaOf(root[CLAIMS]);
+  } catch (error) {
+    throw usageError(`${file.name}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function settingIn(

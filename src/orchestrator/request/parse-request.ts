@@ -13,7 +13,7 @@ import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
-import { configLayer } from "./config-file.js";
+import { configCriteria, configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
 import { faultsOf } from "./fault-flags.js";
 import { flagLayer } from "./flags.js";
@@ -331,6 +331,7 @@ export function requestFromLayers(
     record: {
       settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),
       command: storeAccess.STORE_URL ? `STORE_URL=… ${command(seed)}` : command(seed),
+      criteria: [],
     },
     notices,
   };
@@ -360,7 +361,11 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
   };
 
   const request = requestFromLayers(layers, command, notices);
-  if (!existing) return request;
+  if (!existing) {
+    const config = flags.get("config");
+    const criteria = config ? configCriteria(config.value) : [];
+    return { ...request, record: { ...request.record, criteria } };
+  }
   const resumed = resumedRequest(request, existing);
   return { ...resumed, start: { ...resumed.start, resume: basename(existing.folder) } };
 }

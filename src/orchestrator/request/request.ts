@@ -3,7 +3,7 @@ import type { DimensionKey } from "../../contract/dimensions.js";
 import type { Fault } from "../../contract/fault-schemas.js";
 import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
-import type { Threshold } from "../../contract/manifest.js";
+import type { RegisteredCriterion, Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
 import type { TurnLengths } from "../../contract/turns.js";
 import type { ReadTrace } from "../files/trace-log.js";
@@ -199,6 +199,8 @@ export interface RequestRecord {
   command: string;
   /** Every setting that affects what is measured, as text. */
   settings: Record<string, string>;
+  /** The criteria of the claims in the campaign file. */
+  criteria: readonly RegisteredCriterion[];
 }
 
 /** What a campaign does, from the settings of flags, environment, file, preset and menu. */

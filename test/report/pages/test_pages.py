@@ -71,14 +71,14 @@ def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(
         "20260107",
         "20260103",
     ]
-    for page in (CAMPAIGNS, "claims.html", "index.html"):
+    for page in (CAMPAIGNS, "claims.html", "questions.html", "index.html"):
         links = re.findall(r'href="([^"#:]+)"', (site / page).read_text("utf-8"))
         assert [link for link in links if not (site / unquote(link)).is_file()] == []
     # At the root stands the newest one, with links to its runs, the table and the claims of this
     # project.
     newest = site / "results/of somebody/20260112_000000"
     assert (site / "summary.csv").read_bytes() == (newest / "report/summary.csv").read_bytes()
-    assert {f"{CAMPAIGNS}#matrix", "claims.html"} <= _links(site / "index.html")
+    assert {f"{CAMPAIGNS}#matrix", "claims.html", "questions.html"} <= _links(site / "index.html")
     assert "results/of%20somebody/20260112_000000/manifest.json" in links
     assert main([str(site), str(results)]) == 2
 

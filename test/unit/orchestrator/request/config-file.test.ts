@@ -9,6 +9,7 @@ import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
 import { expectFailure } from "../../../helpers/errors.js";
+import { createCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { ROOT } from "../../../helpers/programs.js";
 import { everything, parsed } from "../../../helpers/request.js";
@@ -131,6 +132,44 @@ test.each([
     expect(again.place.caps).toEqual(request.place.caps);
   },
 );
+
+const CLAIM = `clients: iovalkey
+claims:
+  - id: a
+    says: {sentence: A is faster}
+    expects:
+      - {metric: throughput, of: {target: iovalkey, rate: 5}, against: none, ratio: [1.02, null], refuted: [1, null]}
+      - {metric: p50, of: iovalkey, against: none}
+`;
+
+test("the hash of a criterion is that of its ranges alone, and a question has none", () => {
+  const criterion = {
+    claim: "a",
+    metric: "throughput",
+    of: { target: "iovalkey", rate: 5 },
+    against: "none",
+    // test/report/claims/test_criterion.py has the same.
+    sha256: "b2379e93e410bbbe40aa90dca44b6bb2a2630461ca9a804a26d38388a4af2bf9",
+  };
+  expect(withFile(CLAIM).record.criteria).toEqual([criterion]);
+
+  const reworded = CLAIM.replace("A is faster", "A is slower");
+  expect(withFile(reworded).record.criteria).toEqual([criterion]);
+  const narrowed = withFile(CLAIM.replace("1.02", "1.03")).record.criteria;
+  expect(narrowed[0]?.sha256).not.toBe(criterion.sha256);
+});
+
+test("a damaged claim is refused before anything is measured", async () => {
+  const text = CLAIM.replace("[1.02, null]", "[fast]");
+  await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml: claims.0.expects.0.ratio");
+});
+
+test("a campaign starts with the criteria of its file in the manifest", async () => {
+  const campaign = await createCampaign(newFolder(), "x", ["--config", fileWith(CLAIM)]);
+  expect(campaign.manifest.criteria).toMatchObject([{ claim: "a", metric: "throughput" }]);
+  const without = await createCampaign(newFolder(), "x", ["--clients", "none"]);
+  expect(without.manifest).not.toHaveProperty("criteria");
+});
 
 test("claims are no setting", () => {
   expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n").record.settings).not.toHaveProperty(
