@@ -110,6 +110,7 @@ test("version --json holds everything that the text shows, and matches its schem
       commands,
       campaign: async () => ({ exitCode: EXIT.done }),
       audit: async () => ({ exitCode: EXIT.done }),
+      apiAudit: async () => ({ exitCode: EXIT.done }),
       print: (line) => {
         text += `${line}\n`;
       },
@@ -239,6 +240,7 @@ const CONTEXT: CliContext = {
   commands,
   campaign: async () => ({ exitCode: EXIT.done }),
   audit: (request, checks) => runAudit(request, checks, { packageFolder: ROOT } as never),
+  apiAudit: async () => ({ exitCode: EXIT.done }),
   print: () => {},
 };
 
