@@ -1,3 +1,4 @@
+import type { ApiDefect } from "../../../src/contract/api-defects.js";
 import type { Need } from "../need-names.js";
 
 /** How a key is carried by the requests to all of these APIs. */
@@ -12,55 +13,80 @@ export interface Api {
   name: string;
   /** Its file in this folder; nginx has its configuration from `nginx.ts`. */
   program: string;
-  /** The check that must find its defect; right ones have none. */
+  /** What must be found, and the check that must find it; right ones have neither. */
+  defect?: ApiDefect;
   check?: string;
-  /** What the audit is told beyond address, quota and key. */
+  /** What the audit is told beyond address, quota and key; a fixed window where they are absent. */
   flags?: readonly string[];
   /** How many of them run side by side: one where it is absent. */
   instances?: number;
-  /** How its store is taken away by a test of outages. */
+  /** How its store is taken away by the audit, if it is. */
   outage?: "restarts" | "hangs";
   /** How many it admits at once: its quota where this is absent. */
   burst?: number;
   needs?: readonly Need[];
 }
 
-const MEMORY = "wrong-in-memory.mjs";
-const STORE = "wrong-on-store.mjs";
+const wrong = (
+  program: string,
+  name: string,
+  check: string,
+  defect: ApiDefect,
+  rest: Partial<Api> = {},
+): Api => ({ name, program, check, defect, ...rest });
+
+const inMemory = wrong.bind(undefined, "wrong-in-memory.mjs");
+const onStore = wrong.bind(undefined, "wrong-on-store.mjs");
 
 export const wrongApis: readonly Api[] = [
-  { name: "never-active", program: MEMORY, check: "active" },
-  { name: "off-by-one", program: MEMORY, check: "active" },
-  { name: "counts-after-answer", program: STORE, check: "active" },
-  { name: "check-then-act", program: STORE, check: "active" },
-  {
-    name: "window-edge",
-    program: MEMORY,
-    check: "window-edge",
+  inMemory("never-active", "active", "never-active"),
+  inMemory("off-by-one", "active", "off-by-one"),
+  inMemory("status-403", "active", "denied-status"),
+  onStore("counts-after-answer", "burst", "counts-late"),
+  onStore("check-then-act", "burst", "counts-late"),
+  inMemory("window-edge", "window-edge", "double-at-edge", {
     flags: ["--algorithm", "sliding-window"],
-  },
-  { name: "per-instance", program: MEMORY, check: "instances", instances: 2 },
-  { name: "per-connection", program: MEMORY, check: "connections" },
-  { name: "forwarded-for", program: MEMORY, check: "bypass" },
-  { name: "trailing-slash", program: MEMORY, check: "bypass" },
-  { name: "letter-case", program: MEMORY, check: "bypass" },
-  { name: "wait-in-ms", program: MEMORY, check: "headers" },
-  { name: "wait-too-short", program: MEMORY, check: "headers" },
-  { name: "wait-in-the-past", program: MEMORY, check: "headers" },
-  { name: "fails-open", program: STORE, check: "outage", outage: "restarts" },
-  { name: "fails-closed", program: STORE, check: "outage", outage: "restarts" },
-  { name: "hangs-with-store", program: STORE, check: "outage", outage: "hangs" },
-  { name: "forgets-after-restart", program: STORE, check: "outage", outage: "restarts" },
-  { name: "truncated-keys", program: MEMORY, check: "isolation" },
-  { name: "shared-routes", program: MEMORY, check: "isolation" },
-  { name: "status-403", program: MEMORY, check: "active" },
+  }),
+  inMemory("per-instance", "instances", "quota-per-instance", { instances: 2 }),
+  inMemory("per-connection", "connections", "quota-per-connection"),
+  inMemory("forwarded-for", "bypass", "renewed-by-forwarding-header"),
+  inMemory("trailing-slash", "bypass", "renewed-by-path"),
+  inMemory("letter-case", "bypass", "renewed-by-letter-case"),
+  inMemory("wait-in-ms", "headers", "retry-after-in-ms"),
+  inMemory("wait-too-short", "headers", "retry-after-too-short"),
+  inMemory("wait-in-the-past", "headers", "retry-after-in-the-past"),
+  inMemory("truncated-keys", "isolation", "keys-merged"),
+  inMemory("shared-routes", "isolation", "routes-share-a-key", {
+    flags: ["--algorithm", "fixed-window", "--also", "/api/reports=5/2s"],
+  }),
+  onStore("fails-open", "outage", "fails-open", {
+    outage: "restarts",
+    flags: ["--expect", "closed"],
+  }),
+  onStore("fails-closed", "outage", "fails-closed", {
+    outage: "restarts",
+    flags: ["--expect", "error"],
+  }),
+  onStore("hangs-with-store", "outage", "hangs-with-store", {
+    outage: "hangs",
+    flags: ["--expect", "error"],
+  }),
+  onStore("forgets-after-restart", "outage", "quota-forgotten", {
+    outage: "restarts",
+    flags: ["--algorithm", "fixed-window", "--expect", "error,remembered"],
+  }),
 ];
 
 export const rightApis: readonly Api[] = [
   { name: "express-rate-limit", program: "right-express-rate-limit.mjs" },
   { name: "rate-limiter-flexible", program: "right-rate-limiter-flexible.mjs", instances: 2 },
   { name: "@fastify/rate-limit", program: "right-fastify-rate-limit.mjs" },
-  { name: "@nestjs/throttler", program: "right-nestjs-throttler.mjs" },
+  // A key that goes on asking stays blocked, which is no fixed window.
+  {
+    name: "@nestjs/throttler",
+    program: "right-nestjs-throttler.mjs",
+    flags: ["--algorithm", "unknown"],
+  },
   { name: "Python's standard library", program: "right_standard_library.py" },
   { name: "nginx", program: "nginx", flags: ["--algorithm", "gcra"], needs: ["nginx"] },
 ];

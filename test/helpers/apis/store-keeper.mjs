@@ -19,6 +19,8 @@ process.on("SIGUSR2", async () => {
   if (!hasEnded()) await once(store, "exit");
   store = start();
 });
+// Signals alone keep no process alive.
+setInterval(() => {}, 60_000);
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
     store.kill("SIGKILL");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { admit, keyOfClient, routeOf, serve, settings, wholeSeconds } from "./http-api.mjs";
@@ -45,6 +46,7 @@ const store = new Redis(Number(process.env.STORE_PORT), "127.0.0.1", {
   retryStrategy: () => 100,
 });
 store.on("error", () => {});
+await once(store, "ready");
 
 const count = (key) => store.eval(SCRIPT, 1, key, settings.window_ms);
 

@@ -6,6 +6,7 @@ import type { ApiCheck, ApiOutcome } from "./api-check.js";
 import { type ApiPlan, CHECKS_AT_ONCE } from "./api-plan.js";
 import type { AuditedApi } from "./audited-api.js";
 import { OutOfRequests } from "./pacer.js";
+import { remedies } from "./remedies.js";
 
 interface Listener {
   check(check: ApiCheck): void;
@@ -35,7 +36,9 @@ export async function makeChecks(
   const add = (check: ApiCheck, made: Made) => {
     const { window_s, points } = api.limits;
     const limits = Number.isInteger(window_s) ? { limits: { points, window_s, block_s: 0 } } : {};
-    const finding: Finding = { check: check.id, ...limits, ...made };
+    const defect = "defect" in made ? made.defect : undefined;
+    const remedy = defect ? { remedy: remedies[defect] } : {};
+    const finding: Finding = { check: check.id, ...limits, ...made, ...remedy };
     findings.set(check.id, finding);
     listener.finding(finding);
   };
@@ -51,12 +54,13 @@ export async function makeChecks(
   };
 
   for (const check of checks.filter(({ isFirst }) => isFirst)) await make(check);
-  const others = checks.filter(({ isFirst }) => !isFirst);
+  const others = checks.filter(({ isFirst, isLast }) => !isFirst && !isLast);
   const lanes = api.settings.carrier.hasOneKey ? 1 : CHECKS_AT_ONCE;
   const runLane = async () => {
     for (let check = others.shift(); check; check = others.shift()) await make(check);
   };
   await Promise.all(Array.from({ length: lanes }, runLane));
+  for (const check of checks.filter(({ isLast }) => isLast)) await make(check);
   return all.flatMap(({ id }) => findings.get(id) ?? []);
 }
 
