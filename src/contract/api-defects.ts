@@ -22,7 +22,6 @@ export const apiDefects = [
   "renewed-by-other-path",
   "routes-share-a-key",
   "double-at-edge",
-  "returns-early",
   "returns-late",
   "rate-too-high",
   "rate-too-low",

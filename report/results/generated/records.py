@@ -1392,7 +1392,6 @@ class Finding(Record):
             "renewed-by-other-path",
             "routes-share-a-key",
             "double-at-edge",
-            "returns-early",
             "returns-late",
             "rate-too-high",
             "rate-too-low",

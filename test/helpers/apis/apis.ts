@@ -41,22 +41,22 @@ const onStore = wrong.bind(undefined, "wrong-on-store.mjs");
 export const wrongApis: readonly Api[] = [
   inMemory("never-active", "active", "never-active"),
   inMemory("off-by-one", "active", "off-by-one"),
-  inMemory("status-403", "active", "denied-status"),
-  onStore("counts-after-answer", "burst", "counts-late"),
-  onStore("check-then-act", "burst", "counts-late"),
-  inMemory("window-edge", "window-edge", "double-at-edge", {
+  inMemory("status-403", "denied-status", "denied-status"),
+  onStore("counts-after-answer", "at-once", "counts-late"),
+  onStore("check-then-act", "at-once", "counts-late"),
+  inMemory("window-edge", "edge-burst", "double-at-edge", {
     flags: ["--algorithm", "sliding-window"],
   }),
   inMemory("per-instance", "instances", "quota-per-instance", { instances: 2 }),
   inMemory("per-connection", "connections", "quota-per-connection"),
-  inMemory("forwarded-for", "bypass", "renewed-by-forwarding-header"),
-  inMemory("trailing-slash", "bypass", "renewed-by-path"),
-  inMemory("letter-case", "bypass", "renewed-by-letter-case"),
-  inMemory("wait-in-ms", "headers", "retry-after-in-ms"),
-  inMemory("wait-too-short", "headers", "retry-after-too-short"),
-  inMemory("wait-in-the-past", "headers", "retry-after-in-the-past"),
-  inMemory("truncated-keys", "isolation", "keys-merged"),
-  inMemory("shared-routes", "isolation", "routes-share-a-key", {
+  inMemory("forwarded-for", "bypass-forwarding", "renewed-by-forwarding-header"),
+  inMemory("trailing-slash", "bypass-path", "renewed-by-path"),
+  inMemory("letter-case", "bypass-case", "renewed-by-letter-case"),
+  inMemory("wait-in-ms", "retry-after", "retry-after-in-ms"),
+  inMemory("wait-too-short", "retry-after", "retry-after-too-short"),
+  inMemory("wait-in-the-past", "retry-after", "retry-after-in-the-past"),
+  inMemory("truncated-keys", "key-texts", "keys-merged"),
+  inMemory("shared-routes", "other-paths", "routes-share-a-key", {
     flags: ["--algorithm", "fixed-window", "--also", "/api/reports=5/2s"],
   }),
   onStore("fails-open", "outage", "fails-open", {

@@ -11,8 +11,7 @@ import type { Quota } from "./quota.js";
 export type ApiOutcome = Pick<
   Finding,
   "promised" | "seen" | "admissions" | "reason" | "notes" | "defect" | "steps" | "holds"
-> &
-  Pick<Finding, "consequence_of"> & { status: "holds" | "broken" | "not-promised" | "skipped" };
+> & { status: "holds" | "broken" | "not-promised" | "skipped" };
 
 /** What a check sends at most, and how long it takes. */
 export interface Cost {

@@ -1,3 +1,4 @@
+import type { ApiDefect } from "../../../contract/api-defects.js";
 import { pause } from "../../ownership/abort.js";
 import { NotChecked } from "../audited-system.js";
 import { type Burst, mostWithin, type Range } from "../expected.js";
@@ -44,6 +45,8 @@ export class AuditedApi {
   deniedStatus: number;
   /** How many requests more than its quota each key is known to get. It is judged by the sum. */
   excess = 0;
+  /** The kinds of defects that were found so far, and the checks that found them. */
+  readonly defects = new Map<ApiDefect, string>();
   readonly #place: Place;
   #keys = 0;
   #last_ms = Number.NEGATIVE_INFINITY;
@@ -153,6 +156,16 @@ export class AuditedApi {
 
   pause(ms: number): Promise<void> {
     return pause(this.signal, ms / 1000);
+  }
+
+  /** Whether points come back one by one, or may, as nobody says otherwise. */
+  get mayRefill(): boolean {
+    return !/-window$/.test(this.settings.algorithm);
+  }
+
+  /** How many points come back in that time at most, where they come back one by one. */
+  refilledIn(ms: number): number {
+    return this.mayRefill ? Math.floor((ms * this.limits.points) / this.window_ms) : 0;
   }
 
   /** How many requests of each burst on a fresh key the declared algorithm can admit. */

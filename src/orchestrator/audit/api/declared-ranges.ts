@@ -18,6 +18,15 @@ const PHASES = [0, 0.25, 0.5, 0.75];
 const phasesOf = (algorithm: Algorithm): readonly number[] =>
   hasAlignedWindows(algorithm) ? PHASES : [0];
 
+/**
+ * Bursts as times since the window before the first of them began. Times since 1970 have too few
+ * decimals for buckets that are refilled in fractions.
+ */
+function sinceBegin(bursts: readonly Burst[], window_ms: number): Burst[] {
+  const [{ from_ms } = { from_ms: 0 }] = bursts;
+  return shifted(bursts, -window_ms * (Math.floor(from_ms / window_ms) - 1));
+}
+
 const shifted = (bursts: readonly Burst[], by_ms: number): Burst[] =>
   bursts.map(({ from_ms, to_ms, count }) => ({
     from_ms: from_ms + by_ms,
@@ -38,10 +47,10 @@ function underEach<Value>(
   rangeOf: (algorithm: Algorithm, bursts: readonly Burst[]) => Value,
 ): Value[] {
   const algorithms: readonly Algorithm[] = DECLARED_ALGORITHMS[declared];
+  const window_ms = 1000 * window_s;
+  const since = sinceBegin(bursts, window_ms);
   return algorithms.flatMap((algorithm) =>
-    phasesOf(algorithm).map((share) =>
-      rangeOf(algorithm, shifted(bursts, share * 1000 * window_s)),
-    ),
+    phasesOf(algorithm).map((share) => rangeOf(algorithm, shifted(since, share * window_ms))),
   );
 }
 

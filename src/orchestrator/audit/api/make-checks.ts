@@ -1,3 +1,4 @@
+import type { ApiDefect } from "../../../contract/api-defects.js";
 import type { Finding } from "../../../contract/audit.js";
 import { messageOf } from "../../../kit/errors.js";
 import { rounded } from "../../../kit/numbers.js";
@@ -13,13 +14,29 @@ interface Listener {
   finding(finding: Finding): void;
 }
 
-type Made = (ApiOutcome | { status: "failed"; reason: string }) & Pick<Finding, "seconds">;
+type Made = Omit<ApiOutcome, "status"> &
+  Pick<Finding, "seconds"> & { status: ApiOutcome["status"] | "failed" };
 
 /** Defects without whose absence nothing else can be tried, and what they leave untried. */
-const ENDING: Readonly<Record<string, string>> = {
+const ENDING: Partial<Readonly<Record<ApiDefect, string>>> = {
   "never-active": "no request was denied, so there is no limit to try",
   "keys-share-a-quota": "all keys share a quota, so none is fresh: check --key",
 };
+
+/**
+ * Defects that show more of another one. Each connection with a quota of its own admits more at once,
+ * for example.
+ */
+const FOLLOWING: Partial<Readonly<Record<ApiDefect, readonly ApiDefect[]>>> = {
+  "quota-per-connection": ["counts-late", "rate-too-high"],
+  "counts-late": ["rate-too-high"],
+  "off-by-one": ["quota-headers-untrue"],
+  "other-quota": ["quota-headers-untrue"],
+};
+
+/** The check whose defect shows in another one, too; undefined where there is none. */
+const causeOf = (api: AuditedApi, defect: ApiDefect): string | undefined =>
+  [...api.defects].find(([cause]) => FOLLOWING[cause]?.includes(defect))?.[1];
 
 /**
  * Makes the checks of an API: those that others rely on one after the other, and then the others at
@@ -36,16 +53,18 @@ export async function makeChecks(
   const add = (check: ApiCheck, made: Made) => {
     const { window_s, points } = api.limits;
     const limits = Number.isInteger(window_s) ? { limits: { points, window_s, block_s: 0 } } : {};
-    const defect = "defect" in made ? made.defect : undefined;
+    const { defect } = made;
     const remedy = defect ? { remedy: remedies[defect] } : {};
-    const finding: Finding = { check: check.id, ...limits, ...made, ...remedy };
+    const cause = defect && causeOf(api, defect);
+    const follows = cause === undefined ? {} : { consequence_of: cause };
+    const finding: Finding = { check: check.id, ...limits, ...made, ...remedy, ...follows };
     findings.set(check.id, finding);
+    if (defect) api.defects.set(defect, check.id);
     listener.finding(finding);
   };
 
   for (const [check, reason] of skips) add(check, { status: "skipped", reason, seconds: 0 });
-  const endingReason = () =>
-    [...findings.values()].map(({ defect = "" }) => ENDING[defect]).find(Boolean);
+  const endingReason = () => [...api.defects.keys()].map((defect) => ENDING[defect]).find(Boolean);
   const make = async (check: ApiCheck) => {
     const reason = endingReason();
     if (reason !== undefined) return add(check, { status: "skipped", reason, seconds: 0 });

@@ -124,7 +124,6 @@ export const remedies: Readonly<Record<ApiDefect, Remedy>> = {
   "double-at-edge": remedyOf(
     "Take a sliding window, a token bucket or GCRA, or promise a fixed window: it admits twice its quota around an end.",
   ),
-  "returns-early": remedyOf("Set the window that is promised.", WINDOW),
   "returns-late": remedyOf("Let a denied client return when its window ends.", {
     flexible: "blockDuration: 0 (the default)",
     fastify: "continueExceeding: false, exponentialBackoff: false (the defaults)",

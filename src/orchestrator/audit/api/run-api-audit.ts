@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { basename, join } from "node:path";
 import {
   AUDIT_SCHEMA,
@@ -67,6 +68,8 @@ export async function runApiAudit(
 ): Promise<Required<CampaignEnd>> {
   const { packageFolder, eventLog, signal } = context;
   const { settings, output } = request;
+  // Each request that is on its way listens to it.
+  setMaxListeners(0, signal);
   if (settings.quota === undefined) throw usageError("--quota is missing, e.g. 100/60s");
   const root = join(output.folder, AUDITS);
   await requireResultsRoot(root);

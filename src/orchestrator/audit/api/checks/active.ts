@@ -31,7 +31,8 @@ async function beyondQuota(api: AuditedApi, count: number): Promise<Answered[]> 
   );
 }
 
-function requireDecided(answers: readonly Answered[]): void {
+/** @throws NotChecked unless each request was admitted or denied */
+export function requireDecided(answers: readonly Answered[]): void {
   const undecided = answers.filter(({ fate }) => fate === "failed" || fate === "other");
   const [first] = undecided;
   if (first)
@@ -84,6 +85,10 @@ export const active: ApiCheck = {
       const outcome = outcomeOf(api, tries);
       if (outcome.status === "holds") return outcome;
     }
-    return outcomeOf(api, tries);
+    const outcome = outcomeOf(api, tries);
+    // Whatever else is tried is judged by what the API really has.
+    if (outcome.defect !== "never-active")
+      api.excess = admittedOf(tries.at(-1) as Answered[]) - api.limits.points;
+    return outcome;
   },
 };
