@@ -6,6 +6,7 @@ import { AuditedApi } from "../../../src/orchestrator/audit/api/audited-api.js";
 import { apiChecks } from "../../../src/orchestrator/audit/api/checks/index.js";
 import { makeChecks } from "../../../src/orchestrator/audit/api/make-checks.js";
 import { Pacer } from "../../../src/orchestrator/audit/api/pacer.js";
+import { requireFitApi } from "../../../src/orchestrator/audit/api/preflight.js";
 import { addApiFlags, apiSettingsOf } from "../../../src/orchestrator/commands/audit-url-flags.js";
 import { type Api, KEY_FLAG } from "./apis.js";
 import { type QuotaOfApi, RunningApi } from "./running-api.js";
@@ -34,6 +35,7 @@ export async function findingsOf(
     const pacer = new Pacer({ ...settings, atOnce: MOST_AT_ONCE });
     const place = { client, pacer, signal, nonce: "0123abcd" };
     const audited = new AuditedApi(settings, points, place);
+    await requireFitApi(audited);
     const checks = api.outage
       ? apiChecks.filter(({ id }) => CHECKS_OF_OUTAGES.includes(id))
       : apiChecks;
