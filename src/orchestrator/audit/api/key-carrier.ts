@@ -93,7 +93,7 @@ const forwardedCarrier = (): KeyCarrier => ({
 /** An address of 127.0.0.0/8. Linux lets every program send from any of them. */
 function loopbackAddress(number: number, nonce: string): string {
   const place = (startOf(nonce) + number) % 2 ** 22;
-  return `127.${64 + (place >> 16)}.${(place >> 8) & 255}.${(place & 253) + 1}`;
+  return `127.${64 + (place >> 16)}.${(place >> 8) & 255}.${place & 255}`;
 }
 
 /** @param isLoopback whether the API listens in 127.0.0.0/8, which any address there can reach */
