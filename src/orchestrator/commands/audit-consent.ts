@@ -42,10 +42,8 @@ export async function requireConsent(
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw usageError(`${names} is not this machine: add --yes if its owner wants the audit`);
   const { quota } = settings;
-  if (quota) {
-    const lines = apiPlanLines(settings, quota, apiPlan(settings, quota, checks));
-    process.stderr.write(`${lines.join("\n")}\n`);
-  }
+  const lines = apiPlanLines(settings, quota && apiPlan(settings, quota, checks));
+  process.stderr.write(`${lines.join("\n")}\n`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(
     `${names} is not this machine. Does its owner want the audit? [y/N] `,

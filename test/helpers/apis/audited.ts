@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Command } from "commander";
 import type { Finding } from "../../../src/contract/audit.js";
 import { ApiClient } from "../../../src/orchestrator/audit/api/api-client.js";
@@ -28,6 +29,8 @@ export async function findingsOf(
   const quota = api.outage ? QUOTA_OF_OUTAGES : QUOTA;
   const running = await RunningApi.start(api, quota, environment);
   const { signal } = new AbortController();
+  // Each request that is on its way listens to it.
+  setMaxListeners(0, signal);
   const client = new ApiClient({ ownHeaders: {}, body: undefined, signal });
   try {
     const settings = settingsOf(api, running, quota);

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { type Agent, Agent as InsecureAgent, request as insecureRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
@@ -57,8 +56,6 @@ export class ApiClient {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    // Each request in flight listens to it.
-    setMaxListeners(0, options.signal);
     this.#shared = this.#agents(Number.POSITIVE_INFINITY);
   }
 

@@ -3,6 +3,7 @@ import { sum, withThousands } from "../../../kit/numbers.js";
 import { counted, durationText } from "../../ui/text.js";
 import type { ApiCheck } from "./api-check.js";
 import { type ApiSettings, shownUrl } from "./api-settings.js";
+import { mostSearchRequests } from "./find-quota.js";
 import { type Quota, quotaText } from "./quota.js";
 
 /** At most so many requests are on their way at once. */
@@ -15,6 +16,7 @@ export const CHECKS_AT_ONCE = 8;
 
 /** What an audit of an API sends, and about how long that takes. */
 export interface ApiPlan {
+  quota: Quota;
   checks: readonly ApiCheck[];
   skips: ReadonlyMap<ApiCheck, string>;
   requests: number;
@@ -60,16 +62,22 @@ export function apiPlan(settings: ApiSettings, quota: Quota, checks: readonly Ap
   );
   const paced_s = 60 * Math.floor(requests / settings.requestsPerMinute);
   const seconds = Math.max(waited_s + requests * REQUEST_S, paced_s);
-  return { checks: made, skips, requests, seconds };
+  return { quota, checks: made, skips, requests, seconds };
 }
 
-/** Lines on what is sent where, before anything is. */
-export function apiPlanLines(settings: ApiSettings, quota: Quota, plan: ApiPlan): string[] {
+/**
+ * Lines on what is sent where, before anything is.
+ * @param plan absent where the quota has to be found first
+ */
+export function apiPlanLines(settings: ApiSettings, plan: ApiPlan | undefined): string[] {
   const { url, instances, method, carrier, requestsPerMinute, maxRequests, algorithm } = settings;
   const targets = [url, ...instances].map(shownUrl).join(", ");
-  const counts = `${counted(plan.checks.length, "check")}, about ${withThousands(plan.requests)} requests`;
+  const quota = plan ? `quota ${quotaText(plan.quota)}` : "quota to be found";
+  const most = `at most ${MOST_AT_ONCE} at once, ${withThousands(requestsPerMinute)} in a minute, ${withThousands(maxRequests)} in all`;
   return [
-    `${method} ${targets}; keys in ${carrier.text}; quota ${quotaText(quota)}, ${algorithm}`,
-    `${counts} in ${durationText(plan.seconds)}, at most ${MOST_AT_ONCE} at once, ${withThousands(requestsPerMinute)} in a minute, ${withThousands(maxRequests)} in all`,
+    `${method} ${targets}; keys in ${carrier.text}; ${quota}, ${algorithm}`,
+    plan
+      ? `${counted(plan.checks.length, "check")}, about ${withThousands(plan.requests)} requests in ${durationText(plan.seconds)}, ${most}`
+      : `the quota is found with at most ${withThousands(mostSearchRequests(maxRequests))} requests; ${most}`,
   ];
 }

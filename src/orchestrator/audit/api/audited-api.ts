@@ -38,7 +38,7 @@ interface Place {
 export class AuditedApi {
   readonly settings: ApiSettings;
   /** The quota that was declared or found. */
-  readonly quota: Quota;
+  quota: Quota;
   readonly client: ApiClient;
   readonly signal: AbortSignal;
   /** The status that denies, as the API has it. */

@@ -10,7 +10,7 @@ import {
 } from "../../../contract/audit.js";
 import type { Target } from "../../../contract/target.js";
 import { definedOnly } from "../../../kit/defined-only.js";
-import { EXIT, type ExitCode, usageError } from "../../../kit/errors.js";
+import { EXIT, type ExitCode } from "../../../kit/errors.js";
 import { ensurePythonEnvironment } from "../../../runtimes/local/python-environment.js";
 import type { CampaignEnd } from "../../campaign/campaign.js";
 import type { OpeningContext } from "../../campaign/open-runtime.js";
@@ -34,10 +34,11 @@ import { ApiClient } from "./api-client.js";
 import { type ApiPlan, apiPlan, apiPlanLines, MOST_AT_ONCE } from "./api-plan.js";
 import { type ApiSettings, pathOf, shownUrl } from "./api-settings.js";
 import { AuditedApi } from "./audited-api.js";
+import { findQuota } from "./find-quota.js";
 import { makeChecks } from "./make-checks.js";
 import { Pacer } from "./pacer.js";
 import { requireFitApi } from "./preflight.js";
-import { DECLARED_ALGORITHMS, type Quota } from "./quota.js";
+import { DECLARED_ALGORITHMS, type Quota, quotaText } from "./quota.js";
 import { StartedApp } from "./started-app.js";
 
 /** What the command line says, and where the results go. */
@@ -70,7 +71,6 @@ export async function runApiAudit(
   const { settings, output } = request;
   // Each request that is on its way listens to it.
   setMaxListeners(0, signal);
-  if (settings.quota === undefined) throw usageError("--quota is missing, e.g. 100/60s");
   const root = join(output.folder, AUDITS);
   await requireResultsRoot(root);
   for (const line of await removeLeftovers()) eventLog.warn(line);
@@ -88,10 +88,8 @@ export async function runApiAudit(
   const holdProcess = (pid: number) => lease.holdProcess(pid);
   let app: StartedApp | undefined;
   try {
-    if (settings.app) {
-      const log = (line: string) => eventLog.detail(`app: ${line}`);
-      app = await StartedApp.start(settings.app, { signal, holdProcess, log });
-    }
+    const log = (line: string) => eventLog.detail(`app: ${line}`);
+    app = settings.app && (await StartedApp.start(settings.app, { signal, holdProcess, log }));
     const reached = app ? { ...request, settings: settingsAt(settings, app.origins) } : request;
     const opened = { ...context, request: reached, client, pacer, nonce };
     const { api, plan } = await openApi(opened);
@@ -128,6 +126,9 @@ function exitCodeOf({ counts }: Audit): ExitCode {
   return counts.failed > 0 ? EXIT.configurationFailed : EXIT.done;
 }
 
+/** What an API is taken to have until its quota is found. Nothing is judged by it. */
+const UNKNOWN_QUOTA: Quota = { points: 1, window_s: 1 };
+
 /**
  * Shows the plan, and sees whether the API can be audited.
  * @throws usageError; environmentError
@@ -135,12 +136,18 @@ function exitCodeOf({ counts }: Audit): ExitCode {
 async function openApi(opened: OpenedAudit): Promise<{ api: AuditedApi; plan: ApiPlan }> {
   const { request, eventLog, client, pacer, nonce, signal } = opened;
   const { settings, checks } = request;
-  const quota = settings.quota as Quota;
-  const plan = apiPlan(settings, quota, checks);
-  for (const line of apiPlanLines(settings, quota, plan)) eventLog.info(line);
-
-  const api = new AuditedApi(settings, quota, { client, pacer, signal, nonce });
+  const place = { client, pacer, signal, nonce };
+  const { quota } = settings;
+  for (const line of apiPlanLines(settings, quota && apiPlan(settings, quota, checks)))
+    eventLog.info(line);
+  const api = new AuditedApi(settings, quota ?? UNKNOWN_QUOTA, place);
   await requireFitApi(api);
+  if (quota) return { api, plan: apiPlan(settings, quota, checks) };
+
+  api.quota = await findQuota(api);
+  eventLog.info(`found a quota of ${quotaText(api.quota)}, confirmed by a second key`);
+  const plan = apiPlan(settings, api.quota, checks);
+  for (const line of apiPlanLines(settings, plan)) eventLog.info(line);
   return { api, plan };
 }
 

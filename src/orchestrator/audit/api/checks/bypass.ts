@@ -1,4 +1,5 @@
 import type { ApiDefect } from "../../../../contract/api-defects.js";
+import { counted } from "../../../ui/text.js";
 import { NotChecked } from "../../audited-system.js";
 import {
   type ApiCheck,
@@ -172,7 +173,7 @@ function outcomeOf({ defect, isOnlyTold }: Bypass, found: readonly Renewal[]): A
   return broken(defect, PROMISED, renewed.map(renewalText).join("; "), [
     { sent: "requests on a fresh key until it is denied", answered: "a denial" },
     ...renewed.map(({ variant, probes }) => ({
-      sent: `${probes.length} requests with ${variant.what}`,
+      sent: `${counted(probes.length, "request")} with ${variant.what}`,
       answered: renewalText({ variant, probes, fate: "renewed" }),
       promised: "all are denied",
     })),

@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { answersText } from "../api-answers.js";
 import { type ApiCheck, broken, holding } from "../api-check.js";
 import { TRACE_WINDOWS, type Trace, traceRequests, tracesOf } from "../traces.js";
@@ -35,7 +36,10 @@ export const comesBack: ApiCheck = {
     const seen = traces.map((trace) => `${waitText(trace)} when used up ${trace.when}`).join(", ");
     if (!late) return holding(promised, seen);
     return broken("returns-late", promised, seen, [
-      { sent: `${late.usedUp.length} requests on a fresh key`, answered: answersText(late.usedUp) },
+      {
+        sent: `${counted(late.usedUp.length, "request")} on a fresh key`,
+        answered: answersText(late.usedUp),
+      },
       {
         sent: `requests on it every ${Math.round(late.every_ms)} ms`,
         answered: answersText(late.later),

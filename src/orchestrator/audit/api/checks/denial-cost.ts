@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { answersText, withFate } from "../api-answers.js";
 import { type ApiCheck, broken, holding, skippedBecause } from "../api-check.js";
 import { TRACE_WINDOWS, type Trace, tracesOf } from "../traces.js";
@@ -24,7 +25,7 @@ export const denialCost: ApiCheck = {
     if (!denied.body.includes(written)) return holding(promised, "another body");
     return broken("denial-runs-handler", promised, "the body of an admitted request", [
       {
-        sent: `${usedUp.length} requests on a fresh key, one after the other`,
+        sent: `${counted(usedUp.length, "request")} on a fresh key, one after the other`,
         answered: `${answersText(usedUp)}; the last one with the body of the first`,
         promised: "a denial has a body of its own, or none",
       },

@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { rangeText } from "../../check.js";
 import type { Range } from "../../expected.js";
 import { type Answered, admittedOf, answersText, burstOf } from "../api-answers.js";
@@ -51,7 +52,7 @@ export const instances: ApiCheck = {
     }
     return broken("quota-per-instance", promised, String(admittedOf(answers)), [
       {
-        sent: `${answers.length} requests on a fresh key to ${api.origins.length} instances by turns`,
+        sent: `${counted(answers.length, "request")} on a fresh key to ${api.origins.length} instances by turns`,
         answered: answersText(answers),
         promised: `${promised} are admitted`,
       },

@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { rangeText } from "../../check.js";
 import type { Range } from "../../expected.js";
 import { type Answered, admittedOf, answersText, burstOf } from "../api-answers.js";
@@ -41,7 +42,7 @@ export const ipv6Client: ApiCheck = {
     if (seen <= range.most) return holding(promised, String(seen));
     return broken("quota-per-address", promised, String(seen), [
       {
-        sent: `${answers.length} requests, each with another address of one /64`,
+        sent: `${counted(answers.length, "request")}, each with another address of one /64`,
         answered: answersText(answers),
         promised: `${rangeText(range)} are admitted`,
       },

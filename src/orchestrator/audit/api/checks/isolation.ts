@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { answersText } from "../api-answers.js";
 import { type ApiCheck, broken, holding } from "../api-check.js";
 import { BEYOND_QUOTA } from "../audited-api.js";
@@ -19,7 +20,10 @@ export const isolation: ApiCheck = {
 
     const answered = second ? answersText([second]) : "nothing";
     return broken("keys-share-a-quota", promised, answered, [
-      { sent: `${usedUp.length} requests on a fresh key`, answered: answersText(usedUp) },
+      {
+        sent: `${counted(usedUp.length, "request")} on a fresh key`,
+        answered: answersText(usedUp),
+      },
       { sent: "a request on another fresh key", answered, promised: "it is admitted" },
     ]);
   },

@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { rangeText } from "../../check.js";
 import { type Answered, admittedOf, answersText, burstsOf } from "../api-answers.js";
 import { type ApiCheck, type ApiOutcome, broken, holding } from "../api-check.js";
@@ -48,7 +49,7 @@ function judged(api: AuditedApi, answers: readonly Answered[]): ApiOutcome {
 
   return broken(isLess ? "rate-too-low" : "rate-too-high", promised, String(seen), [
     {
-      sent: `${answers.length} requests on a fresh key, evenly in ${seconds} s`,
+      sent: `${counted(answers.length, "request")} on a fresh key, evenly in ${seconds} s`,
       answered: answersText(inOrder.slice(0, 40)),
       promised,
     },

@@ -1,5 +1,6 @@
 import type { ApiDefect } from "../../../../contract/api-defects.js";
 import type { Step } from "../../../../contract/audit.js";
+import { counted } from "../../../ui/text.js";
 import { type Answered, admittedOf, answersText } from "../api-answers.js";
 import { type ApiCheck, broken, holding, reported } from "../api-check.js";
 import type { OtherPath } from "../api-settings.js";
@@ -31,7 +32,7 @@ async function tryPath(api: AuditedApi, { path, quota }: OtherPath): Promise<Pat
   const steps = (promised: string): Step[] => [
     { sent: "requests on a fresh key until it is denied", answered: answersText(usedUp) },
     {
-      sent: `${answers.length} requests on it to ${path}`,
+      sent: `${counted(answers.length, "request")} on it to ${path}`,
       answered: answersText(answers),
       promised,
     },

@@ -1,3 +1,4 @@
+import { counted } from "../../../ui/text.js";
 import { type Answered, admittedOf, answersText, withFate } from "../api-answers.js";
 import { type ApiCheck, broken, holding, skippedBecause } from "../api-check.js";
 import type { AuditedApi } from "../audited-api.js";
@@ -78,7 +79,7 @@ export const quotaHeaders: ApiCheck = {
       return holding(promised, `true for ${admittedOf(trace.usedUp)} admissions and a denial`);
     const steps = [
       {
-        sent: `${trace.usedUp.length} requests on a fresh key, one after the other`,
+        sent: `${counted(trace.usedUp.length, "request")} on a fresh key, one after the other`,
         answered: `${answersText(trace.usedUp)}: ${problem}`,
         promised,
       },

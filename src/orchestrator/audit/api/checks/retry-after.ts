@@ -1,4 +1,5 @@
 import type { ApiDefect } from "../../../../contract/api-defects.js";
+import { counted } from "../../../ui/text.js";
 import { answersText } from "../api-answers.js";
 import { type ApiCheck, broken, holding, skippedBecause } from "../api-check.js";
 import { type LimitHeaders, limitHeaders } from "../limit-headers.js";
@@ -62,7 +63,7 @@ export const retryAfter: ApiCheck = {
       }
       return broken(defect, promised, text, [
         {
-          sent: `${trace.usedUp.length} requests on a fresh key`,
+          sent: `${counted(trace.usedUp.length, "request")} on a fresh key`,
           answered: `${answersText(trace.usedUp)}, Retry-After: ${wait.text}`,
         },
         {
