@@ -90,10 +90,14 @@ const forwardedCarrier = (): KeyCarrier => ({
   put: (parts, key) => withHeader(parts, "x-forwarded-for", key),
 });
 
+/** The addresses of a network of 256 that hosts can have. */
+const HOSTS = 254;
+
 /** An address of 127.0.0.0/8. Linux lets every program send from any of them. */
 function loopbackAddress(number: number, nonce: string): string {
-  const place = (startOf(nonce) + number) % 2 ** 22;
-  return `127.${64 + (place >> 16)}.${(place >> 8) & 255}.${place & 255}`;
+  const place = startOf(nonce) + number;
+  const network = Math.floor(place / HOSTS);
+  return `127.${64 + ((network >> 8) & 63)}.${network & 255}.${1 + (place % HOSTS)}`;
 }
 
 /** @param isLoopback whether the API listens in 127.0.0.0/8, which any address there can reach */

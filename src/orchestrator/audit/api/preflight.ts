@@ -19,7 +19,7 @@ function unansweredText({ code = "", error = "no answer" }: Answered): string {
 }
 
 /** Why an answer to the first request of a key leaves nothing to audit; undefined where it admits. */
-function unfitText(answer: Answered): string | undefined {
+export function unfitText(answer: Answered): string | undefined {
   const { status, headers, fate } = answer;
   if (status === null) return unansweredText(answer);
   if (fate === "admitted") return undefined;
