@@ -31,5 +31,12 @@ export const apiDefects = [
   "retry-after-too-long",
   "quota-headers-untrue",
   "denial-runs-handler",
+  "fails-open",
+  "fails-closed",
+  "fails-with-error",
+  "hangs-with-store",
+  "limit-lost-after-outage",
+  "quota-forgotten",
+  "quota-doubled-in-outage",
 ] as const;
 export type ApiDefect = (typeof apiDefects)[number];

@@ -47,6 +47,14 @@ const stepSchema = z.strictObject({
 /** A step of the smallest sequence that shows a defect. */
 export type Step = z.infer<typeof stepSchema>;
 
+const remedySchema = z.strictObject({
+  advice: text,
+  /** By library the setting that does it. */
+  settings: z.record(z.string(), text),
+});
+/** What mends a kind of defect of an API. */
+export type Remedy = z.infer<typeof remedySchema>;
+
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
@@ -68,6 +76,7 @@ const findingSchema = z.strictObject({
   consequence_of: idSchema.optional(),
   /** The kind of defect of an API, by which it is found again and mended. */
   defect: z.enum(apiDefects).optional(),
+  remedy: remedySchema.optional(),
   /** The smallest sequence of requests to an API that shows it. */
   steps: z.array(stepSchema).max(40).optional(),
   /** Why it was skipped, or could not be tried. */

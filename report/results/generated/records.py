@@ -1350,6 +1350,11 @@ class Admissions(Record):
     most: Count
 
 
+class Remedy(Record):
+    advice: CheckPromise
+    settings: dict[str, CheckPromise]
+
+
 class Step(Record):
     sent: CheckPromise
     answered: CheckPromise
@@ -1396,8 +1401,16 @@ class Finding(Record):
             "retry-after-too-long",
             "quota-headers-untrue",
             "denial-runs-handler",
+            "fails-open",
+            "fails-closed",
+            "fails-with-error",
+            "hangs-with-store",
+            "limit-lost-after-outage",
+            "quota-forgotten",
+            "quota-doubled-in-outage",
         ]
     ] = None
+    remedy: Maybe[Remedy] = None
     steps: Maybe[Annotated[list[Step], Meta(max_length=40)]] = None
     reason: Maybe[CheckPromise] = None
     notes: Maybe[list[CheckPromise]] = None

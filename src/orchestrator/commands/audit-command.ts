@@ -11,6 +11,8 @@ import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/audit-files.js";
 import { auditLines } from "../audit/audit-text.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
+import { junitText } from "../audit/junit.js";
+import { requireWritable, writeAtomically } from "../files/results-folder.js";
 import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign, parseOutput } from "../request/parse-request.js";
@@ -76,7 +78,8 @@ function definition() {
       new Option("--format <format>", "what is printed at the end (default: table)").choices([
         ...FORMATS,
       ]),
-    );
+    )
+    .addOption(new Option("--junit <file>", "also write the result as JUnit's XML"));
   return addApiFlags(addSettings(command, SETTINGS)).addHelpText("after", after);
 }
 
@@ -92,34 +95,46 @@ function checksOf<Named extends { id: string }>(
   return all.filter(({ id }) => words.includes(id));
 }
 
-/** Prints what an audit wrote, in the format that was asked for. */
-function printResult(
+/** Where the result of an audit goes beside its folder. */
+interface ResultPlace {
+  format: Format;
+  /** The file that gets it as JUnit's XML. */
+  junit?: string | undefined;
+  print: CliContext["print"];
+}
+
+/** Prints what an audit wrote, in the format that was asked for, and writes JUnit's. */
+async function giveResult(
   folder: string,
-  format: Format,
+  { format, junit, print }: ResultPlace,
   linesOf: (audit: Audit) => string[],
-  print: CliContext["print"],
-): void {
+): Promise<void> {
   const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
+  const document = auditSchema.parse(JSON.parse(text));
+  if (junit !== undefined) await writeAtomically(junit, junitText(document));
+
   if (format === "json") print(text.trimEnd());
   else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
-  else print([...linesOf(auditSchema.parse(JSON.parse(text))), `saved in ${folder}`].join("\n"));
+  else print([...linesOf(document), `saved in ${folder}`].join("\n"));
 }
 
 export async function checkPromises(
   request: Request,
   chosen: readonly Check[],
-  format: Format,
-  { runAudit, print }: { runAudit: CliContext["audit"]; print: CliContext["print"] },
+  runAudit: CliContext["audit"],
+  result: ResultPlace,
 ): Promise<ExitCode> {
+  await requireWritable(result.junit, "--junit");
   const { exitCode, folder } = await runAudit(
     { ...request, output: { ...request.output, ownResult: true } },
     chosen,
   );
-  if (folder !== undefined) printResult(folder, format, auditLines, print);
+  if (folder !== undefined) await giveResult(folder, result, auditLines);
   return exitCode;
 }
 
 interface AuditOptions {
+  junit?: string;
   url?: string;
   clients?: string;
   checks?: string;
@@ -130,13 +145,14 @@ interface AuditOptions {
 /** Audits an API by its address. */
 async function auditByAddress(
   command: Command,
-  { url, clients, checks: named, format = "table", yes }: AuditOptions & { url: string },
+  { url, clients, checks: named, format = "table", junit, yes }: AuditOptions & { url: string },
   { env, apiAudit, print }: CliContext,
   argv: readonly string[],
 ): Promise<ExitCode> {
   if (clients !== undefined) throw usageError("--url and --clients: give one of them");
   const settings = apiSettingsOf(command, url);
   const chosen = checksOf(apiChecks, named);
+  await requireWritable(junit, "--junit");
   const output = parseOutput(takenFlags(command, OUTPUT_SETTINGS), env);
   await requireConsent(settings, chosen, yes === true);
 
@@ -146,7 +162,7 @@ async function auditByAddress(
     output: { ...output, ownResult: true },
     command: commandText(withoutCredentials(argv)),
   });
-  if (folder !== undefined) printResult(folder, format, apiAuditLines, print);
+  if (folder !== undefined) await giveResult(folder, { format, junit, print }, apiAuditLines);
   return exitCode;
 }
 
@@ -156,7 +172,7 @@ const commandText = (argv: readonly string[]): string =>
 export const audit = parsedCommand("audit", definition, async (command, context, argv) => {
   const { env, audit: runAudit, print } = context;
   const options = command.opts<AuditOptions>();
-  const { url, checks: named, format = "table" } = options;
+  const { url, checks: named, format = "table", junit } = options;
   if (url !== undefined) return auditByAddress(command, { ...options, url }, context, argv);
   const apiFlag = givenApiFlag(command);
   if (apiFlag !== undefined) throw usageError(`${apiFlag} audits an API: give its --url, too`);
@@ -169,5 +185,5 @@ export const audit = parsedCommand("audit", definition, async (command, context,
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
   const repeatable = { ...request, record: { ...request.record, command: commandText(argv) } };
-  return checkPromises(repeatable, chosen, format, { runAudit, print });
+  return checkPromises(repeatable, chosen, runAudit, { format, junit, print });
 });

@@ -6,6 +6,8 @@ import { messageOf, usageError } from "../../kit/errors.js";
 import type { ApiSettings, OtherPath } from "../audit/api/api-settings.js";
 import { parseKeyCarrier } from "../audit/api/key-carrier.js";
 import { DECLARED_ALGORITHMS, type DeclaredAlgorithm, parseQuota } from "../audit/api/quota.js";
+import { APP_FLAGS, appSettingsOf } from "./audit-app-flags.js";
+import { numberOf, several } from "./audit-flag-values.js";
 
 const DEFAULTS = {
   key: "address",
@@ -15,8 +17,6 @@ const DEFAULTS = {
   "requests-per-minute": "2000",
   "max-requests": "10000",
 } as const;
-
-const several = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
 
 /** The flags of an audit of an API by its address, in the order of help. */
 const FLAGS = [
@@ -52,6 +52,7 @@ const FLAGS = [
     "--max-requests <number>",
     `the most requests in all (default: ${DEFAULTS["max-requests"]})`,
   ),
+  ...APP_FLAGS,
   new Option("--yes", "send to an address that is not this machine's without a question"),
 ] as const;
 
@@ -83,10 +84,14 @@ function parseUrl(flag: string, text: string): URL {
   return url;
 }
 
-function numberOf(flag: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw usageError(`${flag} ${JSON.stringify(text.slice(0, 40))}: give ${least} to ${most}`);
+/**
+ * The address of a path of an app that has no port yet. @throws usageError for anything but a path
+ */
+function parsePath(text: string): URL {
+  if (/^\/(?!\/)/.test(text)) return new URL(text, "http://127.0.0.1");
+  throw usageError(
+    `--url ${JSON.stringify(text.slice(0, 80))}: with --command give a path such as /api/items`,
+  );
 }
 
 const HEADER = /^(?<name>[\w!#$%&'*+.^`|~-]+):\s*(?<value>[^\r\n\0]*)$/;
@@ -123,7 +128,8 @@ const METHOD = /^[A-Z]{1,20}$/;
 /** The settings of the flags. @param url the value of `--url` @throws usageError */
 export function apiSettingsOf(command: Command, url: string): ApiSettings {
   const given = command.opts<Given>();
-  const address = parseUrl("--url", url);
+  const appSettings = appSettingsOf(command);
+  const address = appSettings.app ? parsePath(url) : parseUrl("--url", url);
   const method = given.method ?? DEFAULTS.method;
   if (!METHOD.test(method)) throw usageError(`--method ${method}: give a method such as POST`);
 
@@ -133,6 +139,7 @@ export function apiSettingsOf(command: Command, url: string): ApiSettings {
 
   const isLoopback = isIPv4(address.hostname) && address.hostname.startsWith("127.");
   return definedOnly({
+    ...appSettings,
     url: address,
     instances: (given.instance ?? []).map((text) => parseUrl("--instance", text)),
     carrier: parseKeyCarrier(given.key ?? DEFAULTS.key, isLoopback),
@@ -160,10 +167,13 @@ export function apiSettingsOf(command: Command, url: string): ApiSettings {
   });
 }
 
-/** The command line without what may be a credential: values of headers, and of an address's query. */
+/** The command line without what may be a credential: values of headers, of variables and of an address's query,
+ * and what commands are told. */
 export function withoutCredentials(argv: readonly string[]): string[] {
   const hidden = (word: string, flag: string): string => {
     if (flag === "--header") return word.replace(/:.*$/s, ": …");
+    if (flag === "--env") return word.replace(/=.*$/s, "=…");
+    if (/^--(?:break|mend|command)$/.test(flag)) return word.replace(/\s.*$/s, " …");
     return /^--(?:url|instance)$/.test(flag) ? word.replaceAll(/=[^&]*/g, "=…") : word;
   };
   return argv.map((word, index) => {

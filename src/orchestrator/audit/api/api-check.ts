@@ -34,6 +34,8 @@ export interface ApiCheck extends AuditCheck {
    * finds.
    */
   isFirst?: true;
+  /** Whether the check is made after all others, alone: it would spoil what they see. */
+  isLast?: true;
   /** @throws NotChecked where something failed that the check does not look at */
   run(api: AuditedApi): Promise<ApiOutcome>;
 }

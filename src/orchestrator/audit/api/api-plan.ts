@@ -1,5 +1,5 @@
 import { usageError } from "../../../kit/errors.js";
-import { withThousands } from "../../../kit/numbers.js";
+import { sum, withThousands } from "../../../kit/numbers.js";
 import { counted, durationText } from "../../ui/text.js";
 import type { ApiCheck } from "./api-check.js";
 import { type ApiSettings, shownUrl } from "./api-settings.js";
@@ -55,9 +55,11 @@ export function apiPlan(settings: ApiSettings, quota: Quota, checks: readonly Ap
 
   const runsAtOnce = !settings.carrier.hasOneKey;
   const first = made.filter(({ isFirst }) => isFirst);
-  const others = made.filter(({ isFirst }) => !isFirst);
-  const waited_s =
-    secondsOf(first, quota, settings, runsAtOnce) + secondsOf(others, quota, settings, runsAtOnce);
+  const last = made.filter(({ isLast }) => isLast);
+  const others = made.filter(({ isFirst, isLast }) => !isFirst && !isLast);
+  const waited_s = sum(
+    [first, others, last].map((group) => secondsOf(group, quota, settings, runsAtOnce)),
+  );
   const paced_s = 60 * Math.floor(requests / settings.requestsPerMinute);
   const seconds = Math.max(waited_s + requests * REQUEST_S, paced_s);
   return { quota, checks: made, skips, requests, seconds };

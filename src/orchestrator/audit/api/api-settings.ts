@@ -1,5 +1,8 @@
+import type { Command } from "./commands.js";
 import type { KeyCarrier } from "./key-carrier.js";
+import type { ExpectedOutage } from "./outage-behaviour.js";
 import type { DeclaredAlgorithm, Quota } from "./quota.js";
+import type { AppSettings } from "./started-app.js";
 
 /** Another path of the API, and the quota of its own that it is said to have, if any. */
 export interface OtherPath {
@@ -27,6 +30,10 @@ export interface ApiSettings {
   otherPaths: readonly OtherPath[];
   /** Certificates in PEM that are trusted besides those of the system. */
   ca?: string;
+  /** The app that the audit starts, where the API is not running yet. */
+  app?: AppSettings;
+  /** How the API's store is taken away and brought back. */
+  outage?: { break: Command; mend: Command; expected?: ExpectedOutage };
   requestsPerMinute: number;
   maxRequests: number;
 }

@@ -26,11 +26,22 @@ function sequenceLines({ steps = [] }: Finding): string[] {
   });
 }
 
+/** What mends it, and by which setting of which library. */
+function remedyLines({ remedy }: Finding): string[] {
+  if (!remedy) return [];
+  const settings = Object.entries(remedy.settings).map(([library, setting]) => [
+    `    ${library}`,
+    setting,
+  ]);
+  return [`  to mend it: ${remedy.advice}`, ...textTable(settings)];
+}
+
 const defectLines = (finding: Finding): string[] => [
   `${finding.check} DOES NOT HOLD: ${finding.defect ?? ""}`,
   `  promised: ${finding.promised ?? ""}`,
   `  seen:     ${finding.seen ?? ""}`,
   ...sequenceLines(finding),
+  ...remedyLines(finding),
 ];
 
 function linesOf({ target, findings, api }: AuditedTarget): string[] {

@@ -7,6 +7,7 @@ import type { ApiCheck, ApiOutcome } from "./api-check.js";
 import { type ApiPlan, CHECKS_AT_ONCE } from "./api-plan.js";
 import type { AuditedApi } from "./audited-api.js";
 import { OutOfRequests } from "./pacer.js";
+import { remedies } from "./remedies.js";
 
 interface Listener {
   check(check: ApiCheck): void;
@@ -53,9 +54,10 @@ export async function makeChecks(
     const { window_s, points } = api.limits;
     const limits = Number.isInteger(window_s) ? { limits: { points, window_s, block_s: 0 } } : {};
     const { defect } = made;
+    const remedy = defect ? { remedy: remedies[defect] } : {};
     const cause = defect && causeOf(api, defect);
     const follows = cause === undefined ? {} : { consequence_of: cause };
-    const finding: Finding = { check: check.id, ...limits, ...made, ...follows };
+    const finding: Finding = { check: check.id, ...limits, ...made, ...remedy, ...follows };
     findings.set(check.id, finding);
     if (defect) api.defects.set(defect, check.id);
     listener.finding(finding);
@@ -71,12 +73,13 @@ export async function makeChecks(
   };
 
   for (const check of checks.filter(({ isFirst }) => isFirst)) await make(check);
-  const others = checks.filter(({ isFirst }) => !isFirst);
+  const others = checks.filter(({ isFirst, isLast }) => !isFirst && !isLast);
   const lanes = api.settings.carrier.hasOneKey ? 1 : CHECKS_AT_ONCE;
   const runLane = async () => {
     for (let check = others.shift(); check; check = others.shift()) await make(check);
   };
   await Promise.all(Array.from({ length: lanes }, runLane));
+  for (const check of checks.filter(({ isLast }) => isLast)) await make(check);
   return all.flatMap(({ id }) => findings.get(id) ?? []);
 }
 

@@ -32,13 +32,14 @@ import { findingText } from "../audit-text.js";
 import type { ApiCheck } from "./api-check.js";
 import { ApiClient } from "./api-client.js";
 import { type ApiPlan, apiPlan, apiPlanLines, MOST_AT_ONCE } from "./api-plan.js";
-import { type ApiSettings, shownUrl } from "./api-settings.js";
+import { type ApiSettings, pathOf, shownUrl } from "./api-settings.js";
 import { AuditedApi } from "./audited-api.js";
 import { findQuota } from "./find-quota.js";
 import { makeChecks } from "./make-checks.js";
 import { Pacer } from "./pacer.js";
 import { requireFitApi } from "./preflight.js";
 import { DECLARED_ALGORITHMS, type Quota, quotaText } from "./quota.js";
+import { StartedApp } from "./started-app.js";
 
 /** What the command line says, and where the results go. */
 export interface ApiRequest {
@@ -84,19 +85,30 @@ export async function runApiAudit(
     signal,
   });
   const pacer = new Pacer({ ...settings, atOnce: MOST_AT_ONCE });
+  const holdProcess = (pid: number) => lease.holdProcess(pid);
+  let app: StartedApp | undefined;
   try {
-    const opened = { ...context, request, client, pacer, nonce };
+    const log = (line: string) => eventLog.detail(`app: ${line}`);
+    app = settings.app && (await StartedApp.start(settings.app, { signal, holdProcess, log }));
+    const reached = app ? { ...request, settings: settingsAt(settings, app.origins) } : request;
+    const opened = { ...context, request: reached, client, pacer, nonce };
     const { api, plan } = await openApi(opened);
     const folder = await abortable(signal, createCampaignFolder(root, new Date()));
     await lease.update({ folder });
     const document = await auditApi(opened, api, plan, folder);
-    const holdProcess = (pid: number) => lease.holdProcess(pid);
     await makeReport({ packageFolder, signal, holdProcess }, folder, eventLog);
     return { exitCode: exitCodeOf(document), folder };
   } finally {
     client.close();
+    await app?.stop();
     await lease.close();
   }
+}
+
+/** The settings for an app that was started at these origins. */
+function settingsAt(settings: ApiSettings, origins: readonly string[]): ApiSettings {
+  const [url, ...instances] = origins.map((origin) => new URL(pathOf(settings.url), origin));
+  return { ...settings, url: url ?? settings.url, instances };
 }
 
 /** The headers that tell the API's owner who asks, and in which run. */

@@ -13,6 +13,7 @@ import { isolation } from "./isolation.js";
 import { keyTexts } from "./key-texts.js";
 import { longRun } from "./long-run.js";
 import { otherPaths } from "./other-paths.js";
+import { outage } from "./outage.js";
 import { quotaHeaders } from "./quota-headers.js";
 import { retryAfter } from "./retry-after.js";
 
@@ -34,4 +35,5 @@ export const apiChecks: readonly ApiCheck[] = [
   ipv6Client,
   instances,
   denialCost,
+  outage,
 ];
