@@ -2,7 +2,7 @@
 
 from report.base.markdown import code, prose, table, within
 from report.export.summary_markdown import MAX_BYTES
-from report.results.generated.records import Audit, Check
+from report.results.generated.records import Audit, Check, Finding
 from report.results.load import BROKEN
 from report.sections.audit import MARKS, Cell, connection, details, is_promised, rows, sentence
 
@@ -58,4 +58,14 @@ def _detail_line(audit: Audit, cell: Cell) -> str:
         f"- {label}, {prose(cell.limits)}: {prose(cell.expected)}; seen {prose(finding.seen or '')}"
     )
     connection_text = connection(audit, cell)
-    return f"{line}. {prose(connection_text)}" if connection_text else line
+    sentence_text = f"{line}. {prose(connection_text)}" if connection_text else line
+    return "\n".join((sentence_text, *_step_lines(finding)))
+
+
+def _step_lines(finding: Finding) -> list[str]:
+    """The smallest sequence of requests that shows a defect of an API."""
+    return [
+        f"  {number}. sent {prose(step.sent)}; came back: {prose(step.answered)}"
+        + (f"; promised: {prose(step.promised)}" if step.promised else "")
+        for number, step in enumerate(finding.steps or (), 1)
+    ]

@@ -21,7 +21,7 @@ ln -sf "$(node -p process.execPath)" "$folder/node"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" >"$folder/python3"
 chmod +x "$folder/python3"
 
-hidden=(env -u CHROMIUM -u REDIS_SERVER -u VALKEY_SERVER -u ENVOY_RATELIMIT -u THROTTLECRAB_SERVER -u GUBERNATOR_SERVER -u REDIS_CELL_MODULE -u REDIS_SHIELD_MODULE PATH="$folder" DOCKER_HOST=unix:///nonexistent/docker.sock)
+hidden=(env -u CHROMIUM -u REDIS_SERVER -u VALKEY_SERVER -u ENVOY_RATELIMIT -u THROTTLECRAB_SERVER -u GUBERNATOR_SERVER -u NGINX -u REDIS_CELL_MODULE -u REDIS_SHIELD_MODULE PATH="$folder" DOCKER_HOST=unix:///nonexistent/docker.sock)
 # Programs started without DOCKER_HOST use the default socket. Only root can hide that.
 socket=/var/run/docker.sock
 if [[ -S $socket ]] && unshare --mount true 2>/dev/null; then

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { apiDefects } from "./api-defects.js";
 import { limitsSchema } from "./configuration.js";
 import { idSchema, targetSchema } from "./target.js";
 
@@ -36,6 +37,24 @@ const admissionsSchema = z.strictObject({
 /** Admitted requests, and the bounds that the declared algorithm sets to them. */
 export type AdmissionBounds = z.infer<typeof admissionsSchema>;
 
+const stepSchema = z.strictObject({
+  /** What was sent, without credentials. */
+  sent: text,
+  answered: text,
+  /** What was promised for this step. It is absent where the step only prepares the next one. */
+  promised: text.optional(),
+});
+/** A step of the smallest sequence that shows a defect. */
+export type Step = z.infer<typeof stepSchema>;
+
+const remedySchema = z.strictObject({
+  advice: text,
+  /** By library the setting that does it. */
+  settings: z.record(z.string(), text),
+});
+/** What mends a kind of defect of an API. */
+export type Remedy = z.infer<typeof remedySchema>;
+
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
@@ -55,6 +74,11 @@ const findingSchema = z.strictObject({
   excess: z.int().min(-MOST_EXCESS).max(MOST_EXCESS).optional(),
   /** The broken check whose defect also breaks this one. */
   consequence_of: idSchema.optional(),
+  /** The kind of defect of an API, by which it is found again and mended. */
+  defect: z.enum(apiDefects).optional(),
+  remedy: remedySchema.optional(),
+  /** The smallest sequence of requests to an API that shows it. */
+  steps: z.array(stepSchema).max(40).optional(),
   /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
   /** What breaks no promise. */
@@ -64,8 +88,31 @@ const findingSchema = z.strictObject({
 });
 export type Finding = z.infer<typeof findingSchema>;
 
+/** An API that somebody else runs, by which its target is known. Addresses hold no credentials. */
+const auditedApiSchema = z.strictObject({
+  url: text,
+  instances: z.array(text),
+  method: z.string().max(20),
+  /** The carrier of keys, as `--key` names it. */
+  key: text,
+  denied_status: z.int().min(100).max(599),
+  declared_algorithm: z.string().max(40),
+  quota: z.strictObject({
+    points: z.int().min(1),
+    window_s: z.number().positive(),
+    /** The requests that are admitted at once, where those are fewer than the quota. */
+    burst: z.int().min(1).optional(),
+    /** Whether the audit found it, because nobody named it. */
+    found: z.boolean(),
+  }),
+  /** The requests that were sent in all. */
+  requests: z.int().min(0),
+});
+
 const auditedTargetSchema = z.strictObject({
   target: targetSchema,
+  /** What was audited by its address. It is absent for targets that the audit started itself. */
+  api: auditedApiSchema.optional(),
   findings: z.array(findingSchema),
   seconds: z.number().min(0),
 });

@@ -8,6 +8,9 @@ export const clockChangeSchema = z.strictObject({
 });
 export type ClockChange = z.infer<typeof clockChangeSchema>;
 
+/** The time in milliseconds since 1970, by a clock that never goes back. */
+export const nowMs = (): number => performance.timeOrigin + performance.now();
+
 interface Clocks {
   wallMs(): number;
   monotonicMs(): number;

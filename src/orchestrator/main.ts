@@ -9,6 +9,7 @@ import {
   messageOf,
   usageError,
 } from "../kit/errors.js";
+import { type ApiRequest, runApiAudit } from "./audit/api/run-api-audit.js";
 import type { Check } from "./audit/check.js";
 import { runAudit } from "./audit/run-audit.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
@@ -110,12 +111,17 @@ const audit = (request: Request, checks: readonly Check[]): Promise<CampaignEnd>
     runAudit(request, checks, { packageFolder, eventLog, signal }),
   );
 
+const apiAudit = (request: ApiRequest): Promise<CampaignEnd> =>
+  interruptible(request, "", (eventLog, signal) =>
+    runApiAudit(request, { packageFolder, eventLog, signal }),
+  );
+
 /**
  * Runs a command that signals end in an orderly way.
  * @param keptText a text on what an interruption keeps, for a command that has a folder
  */
 async function interruptible(
-  request: Request,
+  request: Pick<Request, "output">,
   keptText: string,
   work: (eventLog: EventLog, signal: AbortSignal) => Promise<CampaignEnd>,
 ): Promise<CampaignEnd> {
@@ -161,7 +167,15 @@ export async function main(): Promise<ExitCode> {
     const names = commands.map((command) => command.name).join(", ");
     throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
   }
-  const context: CliContext = { packageFolder, env: process.env, commands, campaign, audit, print };
+  const context: CliContext = {
+    packageFolder,
+    env: process.env,
+    commands,
+    campaign,
+    audit,
+    apiAudit,
+    print,
+  };
   return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
 }
 

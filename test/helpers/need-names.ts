@@ -10,6 +10,7 @@ export const remedies = {
   "envoy-ratelimit": "set ENVOY_RATELIMIT to Envoy's program ratelimit",
   "redis-benchmark": "install redis-benchmark (package redis-tools)",
   wrk: "install wrk",
+  nginx: "install nginx (Debian: nginx-light), or set NGINX",
   fakeredis: "run scripts/setup.sh --dev, or set FAKEREDIS_PYTHON",
   chromium: "install chromium, or set CHROMIUM",
   zsh: "install zsh",

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { nginxProgram } from "./apis/nginx.js";
 import { decidingProgram } from "./deciding-server.js";
 import { envoyProgram } from "./envoy.js";
 import { fakeredisPython } from "./fakeredis.js";
@@ -25,6 +26,7 @@ const finders: Readonly<Record<Need, Thing["find"]>> = {
   "envoy-ratelimit": envoyProgram,
   "redis-benchmark": () => programOnPath("redis-benchmark"),
   wrk: () => programOnPath("wrk"),
+  nginx: nginxProgram,
   fakeredis: fakeredisPython,
   chromium: browserProgram,
   zsh: () => programOnPath("zsh"),

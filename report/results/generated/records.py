@@ -1370,10 +1370,39 @@ class Check(Record):
     matters: CheckPromise
 
 
+class Quota(Record):
+    points: CountFrom1
+    window_s: Positive
+    found: bool
+    burst: Maybe[CountFrom1] = None
+
+
+class Api(Record):
+    url: CheckPromise
+    instances: list[CheckPromise]
+    method: Annotated[str, Meta(max_length=20)]
+    key: CheckPromise
+    denied_status: Annotated[int, Meta(ge=100, le=599)]
+    declared_algorithm: ClientVersion
+    quota: Quota
+    requests: Count
+
+
 class Admissions(Record):
     seen: Count
     least: Count
     most: Count
+
+
+class Remedy(Record):
+    advice: CheckPromise
+    settings: dict[str, CheckPromise]
+
+
+class Step(Record):
+    sent: CheckPromise
+    answered: CheckPromise
+    promised: Maybe[CheckPromise] = None
 
 
 class Finding(Record):
@@ -1386,6 +1415,47 @@ class Finding(Record):
     holds: Maybe[bool] = None
     excess: Maybe[Annotated[int, Meta(ge=-1000, le=1000)]] = None
     consequence_of: Maybe[Id] = None
+    defect: Maybe[
+        Literal[
+            "never-active",
+            "off-by-one",
+            "other-quota",
+            "counts-late",
+            "denied-status",
+            "keys-share-a-quota",
+            "keys-merged",
+            "key-unlimited",
+            "quota-per-connection",
+            "quota-per-instance",
+            "quota-per-address",
+            "renewed-by-forwarding-header",
+            "renewed-by-path",
+            "renewed-by-letter-case",
+            "renewed-by-query",
+            "renewed-by-method",
+            "renewed-by-other-path",
+            "routes-share-a-key",
+            "double-at-edge",
+            "returns-late",
+            "rate-too-high",
+            "rate-too-low",
+            "retry-after-in-ms",
+            "retry-after-too-short",
+            "retry-after-in-the-past",
+            "retry-after-too-long",
+            "quota-headers-untrue",
+            "denial-runs-handler",
+            "fails-open",
+            "fails-closed",
+            "fails-with-error",
+            "hangs-with-store",
+            "limit-lost-after-outage",
+            "quota-forgotten",
+            "quota-doubled-in-outage",
+        ]
+    ] = None
+    remedy: Maybe[Remedy] = None
+    steps: Maybe[Annotated[list[Step], Meta(max_length=40)]] = None
     reason: Maybe[CheckPromise] = None
     notes: Maybe[list[CheckPromise]] = None
     limits: Maybe[Limits] = None
@@ -1395,6 +1465,7 @@ class AuditTarget(Record):
     target: Target
     findings: list[Finding]
     seconds: Amount
+    api: Maybe[Api] = None
 
 
 class AuditSkip(Record):

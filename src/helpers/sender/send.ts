@@ -3,11 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
+import { nowMs } from "../../kit/system-clock.js";
 
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
-
-/** The time in milliseconds since 1970, by a clock that never goes back. */
-const nowMs = (): number => performance.timeOrigin + performance.now();
 
 /** The time at which a script begins, in milliseconds since 1970. */
 function beginOf({ begin }: Pick<SenderRequest, "begin">): number {

@@ -51,7 +51,8 @@ function unpromisedLines({ target, findings }: AuditedTarget): string[] {
     .map(({ check, seen }) => `${target.label}: ${check} is not promised; seen: ${seen}`);
 }
 
-function summaryLine(counts: Audit["counts"]): string {
+/** How many promises are kept, broken and not tried. */
+export function summaryLine(counts: Audit["counts"]): string {
   const consequences =
     counts.consequences > 0
       ? ` (${counted(counts.consequences, "further check")} by the same)`

@@ -6,7 +6,6 @@ import {
   type AuditedTarget,
 } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
-import { BenchError, EXIT } from "../../kit/errors.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { resolveTarget } from "../../targets/resolve.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
@@ -14,7 +13,6 @@ import { endCode, type OpeningContext, withLease, withRuntime } from "../campaig
 import { registerPlugins } from "../campaign/used-plugins.js";
 import { createCampaignFolder, writeAtomically } from "../files/results-folder.js";
 import { harnessVersion } from "../host/machine.js";
-import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { versionsOfTargets } from "../host/versions.js";
 import { abortable } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
@@ -22,17 +20,13 @@ import { moduleFiles } from "../plan/module-files.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { targetTexts } from "../request/target-texts.js";
-import { type EventLog, lineLog } from "../ui/event-log.js";
+import { lineLog } from "../ui/event-log.js";
 import { auditExitCode, countsOf, isDefect } from "./audit-counts.js";
+import { AUDIT_FILE, AUDITS, makeReport } from "./audit-files.js";
 import { type AuditPlan, auditPlan, auditPlanLines } from "./audit-plan.js";
 import { auditTarget, type TargetListener } from "./audit-target.js";
 import { findingText } from "./audit-text.js";
 import type { Check } from "./check.js";
-
-/** The folder of audits in the results root, which keeps them apart from campaigns. */
-const AUDITS = "audits";
-export const AUDIT_FILE = "audit.json";
-export const AUDIT_MARKDOWN = "audit.md";
 
 /**
  * Makes checks on every requested target, one after the other, and writes what they show.
@@ -175,22 +169,4 @@ function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record
     if (typeof program !== "string") versions[id] = program.version;
   }
   return versions;
-}
-
-/** Lets the report make the page and the tables, which it does from audit.json alone. */
-async function makeReport(
-  python: PythonContext,
-  folder: string,
-  eventLog: EventLog,
-): Promise<void> {
-  try {
-    const printed = await pythonOutput(python, "audit", [folder]);
-    eventLog.info(`report: ${printed.trim()}`);
-  } catch (error) {
-    if (!(error instanceof PythonFailed)) throw error;
-    throw new BenchError(
-      `the page could not be made: ${error.message}; ${join(folder, AUDIT_FILE)} is whole`,
-      EXIT.configurationFailed,
-    );
-  }
 }

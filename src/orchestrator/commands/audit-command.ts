@@ -1,20 +1,26 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Option } from "commander";
-import { auditSchema } from "../../contract/audit.js";
+import { type Command, Option } from "commander";
+import { type Audit, auditSchema } from "../../contract/audit.js";
 import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { stores } from "../../targets/stores/index.js";
+import { apiAuditLines } from "../audit/api/api-text.js";
+import { apiChecks } from "../audit/api/checks/index.js";
+import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/audit-files.js";
 import { auditLines } from "../audit/audit-text.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
-import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/run-audit.js";
+import { junitText } from "../audit/junit.js";
+import { requireWritable, writeAtomically } from "../files/results-folder.js";
 import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
-import { parseCampaign } from "../request/parse-request.js";
+import { parseCampaign, parseOutput } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { listOf } from "../request/setting-values.js";
 import { AUDIT_COMMAND, shellWord } from "../ui/command-text.js";
+import { requireConsent } from "./audit-consent.js";
+import { addApiFlags, apiSettingsOf, givenApiFlag, withoutCredentials } from "./audit-url-flags.js";
 import { type CliContext, parsedCommand } from "./command-types.js";
 
 const SETTINGS = {
@@ -28,6 +34,14 @@ type Format = (typeof FORMATS)[number];
 /** Whether limiters on some store promise what a check tries. */
 const isPromised = ({ unpromisedReason }: Check): boolean =>
   stores.some(({ id, engine }) => engine !== undefined && !unpromisedReason?.({ store: id }));
+
+/** The settings that an audit by address takes: it starts nothing. */
+const OUTPUT_SETTINGS = noDefaults(["output", "progress", "quiet", "verbose"]);
+
+const apiCheckList = (): string => {
+  const width = Math.max(...apiChecks.map(({ id }) => id.length));
+  return apiChecks.map(({ id, promise }) => `  ${id.padEnd(width)}  ${promise}`).join("\n");
+};
 
 const checkList = (): string => {
   const width = Math.max(...checks.map(({ id }) => id.length));
@@ -45,6 +59,10 @@ Each target is started with a fresh store, four servers and windows of one or tw
 Checks:
 ${checkList()}
 
+With --url it audits an API that runs already, by its address: --url http://127.0.0.1:3000/api/items --quota 100/60s
+--key header:X-Api-Key. Its checks:
+${apiCheckList()}
+
 Results are in OUTPUT/audits/: audit.json, audit.md and index.html. docs/audit.md explains them.
 
 Exit codes: 0 every promise holds, 2 bad usage, 3 environment not fit, 4 a target could not be checked,
@@ -60,47 +78,112 @@ function definition() {
       new Option("--format <format>", "what is printed at the end (default: table)").choices([
         ...FORMATS,
       ]),
-    );
-  return addSettings(command, SETTINGS).addHelpText("after", after);
+    )
+    .addOption(new Option("--junit <file>", "also write the result as JUnit's XML"));
+  return addApiFlags(addSettings(command, SETTINGS)).addHelpText("after", after);
 }
 
-function checksOf(text: string | undefined): readonly Check[] {
-  if (text === undefined) return checks;
+/** The checks of a list that a text names; all of them without one. @throws usageError */
+function checksOf<Named extends { id: string }>(
+  all: readonly Named[],
+  text: string | undefined,
+): readonly Named[] {
+  if (text === undefined) return all;
   const words = listOf("--checks", text, []);
-  const ids = checks.map(({ id }) => id);
+  const ids = all.map(({ id }) => id);
   for (const word of words) requireKnown("check", word, ids);
-  return checks.filter(({ id }) => words.includes(id));
+  return all.filter(({ id }) => words.includes(id));
+}
+
+/** Where the result of an audit goes beside its folder. */
+interface ResultPlace {
+  format: Format;
+  /** The file that gets it as JUnit's XML. */
+  junit?: string | undefined;
+  print: CliContext["print"];
+}
+
+/** Prints what an audit wrote, in the format that was asked for, and writes JUnit's. */
+async function giveResult(
+  folder: string,
+  { format, junit, print }: ResultPlace,
+  linesOf: (audit: Audit) => string[],
+): Promise<void> {
+  const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
+  const document = auditSchema.parse(JSON.parse(text));
+  if (junit !== undefined) await writeAtomically(junit, junitText(document));
+
+  if (format === "json") print(text.trimEnd());
+  else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
+  else print([...linesOf(document), `saved in ${folder}`].join("\n"));
 }
 
 export async function checkPromises(
   request: Request,
   chosen: readonly Check[],
-  format: Format,
-  { runAudit, print }: { runAudit: CliContext["audit"]; print: CliContext["print"] },
+  runAudit: CliContext["audit"],
+  result: ResultPlace,
 ): Promise<ExitCode> {
+  await requireWritable(result.junit, "--junit");
   const { exitCode, folder } = await runAudit(
     { ...request, output: { ...request.output, ownResult: true } },
     chosen,
   );
-  if (folder === undefined) return exitCode;
-  const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
-  if (format === "json") print(text.trimEnd());
-  else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
-  else print([...auditLines(auditSchema.parse(JSON.parse(text))), `saved in ${folder}`].join("\n"));
+  if (folder !== undefined) await giveResult(folder, result, auditLines);
   return exitCode;
 }
 
+interface AuditOptions {
+  junit?: string;
+  url?: string;
+  clients?: string;
+  checks?: string;
+  format?: Format;
+  yes?: true;
+}
+
+/** Audits an API by its address. */
+async function auditByAddress(
+  command: Command,
+  { url, clients, checks: named, format = "table", junit, yes }: AuditOptions & { url: string },
+  { env, apiAudit, print }: CliContext,
+  argv: readonly string[],
+): Promise<ExitCode> {
+  if (clients !== undefined) throw usageError("--url and --clients: give one of them");
+  const settings = apiSettingsOf(command, url);
+  const chosen = checksOf(apiChecks, named);
+  await requireWritable(junit, "--junit");
+  const output = parseOutput(takenFlags(command, OUTPUT_SETTINGS), env);
+  await requireConsent(settings, chosen, yes === true);
+
+  const { exitCode, folder } = await apiAudit({
+    settings,
+    checks: chosen,
+    output: { ...output, ownResult: true },
+    command: commandText(withoutCredentials(argv)),
+  });
+  if (folder !== undefined) await giveResult(folder, { format, junit, print }, apiAuditLines);
+  return exitCode;
+}
+
+const commandText = (argv: readonly string[]): string =>
+  [AUDIT_COMMAND, ...argv.map(shellWord)].join(" ");
+
 export const audit = parsedCommand("audit", definition, async (command, context, argv) => {
   const { env, audit: runAudit, print } = context;
-  const { checks: named, format = "table" } = command.opts<{ checks?: string; format?: Format }>();
-  const chosen = checksOf(named);
+  const options = command.opts<AuditOptions>();
+  const { url, checks: named, format = "table", junit } = options;
+  if (url !== undefined) return auditByAddress(command, { ...options, url }, context, argv);
+  const apiFlag = givenApiFlag(command);
+  if (apiFlag !== undefined) throw usageError(`${apiFlag} audits an API: give its --url, too`);
+
+  const chosen = checksOf(checks, named);
   if (env.STORE_URL)
     throw usageError(
       "STORE_URL: an audit empties, restarts and spoils its store; unset it to go on",
     );
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
-  const words = [AUDIT_COMMAND, ...argv.map(shellWord)].join(" ");
-  const repeatable = { ...request, record: { ...request.record, command: words } };
-  return checkPromises(repeatable, chosen, format, { runAudit, print });
+  const repeatable = { ...request, record: { ...request.record, command: commandText(argv) } };
+  return checkPromises(repeatable, chosen, runAudit, { format, junit, print });
 });

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Environment } from "../../kit/env.js";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
+import type { ApiRequest } from "../audit/api/run-api-audit.js";
 import type { Check } from "../audit/check.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import { parseCommandLine } from "../request/command-line.js";
@@ -12,6 +13,7 @@ export interface CliContext {
   commands: readonly CliCommand[];
   campaign(request: Request): Promise<CampaignEnd>;
   audit(request: Request, checks: readonly Check[]): Promise<CampaignEnd>;
+  apiAudit(request: ApiRequest): Promise<CampaignEnd>;
   print(text: string): void;
 }
 

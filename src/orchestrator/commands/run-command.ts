@@ -14,7 +14,7 @@ export const run: CliCommand = {
     const request = await requestFrom(argv, env, packageFolder);
     if (!request) return EXIT.done;
     if (request.start.audit)
-      return checkPromises(request, checks, "table", { runAudit: audit, print });
+      return checkPromises(request, checks, audit, { format: "table", print });
     return (await campaign(request)).exitCode;
   },
 };

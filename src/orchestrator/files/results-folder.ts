@@ -143,8 +143,14 @@ export async function updateLatestLink(campaignFolder: string): Promise<void> {
   await rename(temporary, link);
 }
 
-/** @throws environmentError where the copy of the result could not be written after the last run */
-export async function requireWritable(outputFile: string | undefined): Promise<void> {
+/**
+ * @param name the variable or flag that names the file
+ * @throws environmentError where the copy of the result could not be written after the last run
+ */
+export async function requireWritable(
+  outputFile: string | undefined,
+  name = "OUTPUT_FILE",
+): Promise<void> {
   if (outputFile === undefined) return;
   try {
     const folder = dirname(resolve(outputFile));
@@ -154,7 +160,7 @@ export async function requireWritable(outputFile: string | undefined): Promise<v
     // The result would replace a device such as /dev/null.
     if (existing && !existing.isFile()) throw new Error("it is not a file");
   } catch (cause) {
-    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(cause)}`, {
+    throw environmentError(`${name} ${outputFile} cannot be written: ${messageOf(cause)}`, {
       cause,
     });
   }

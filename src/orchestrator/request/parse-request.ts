@@ -256,6 +256,16 @@ const outputOf = (settings: Settings): RequestedOutput => ({
   mode: outputModeOf(settings),
 });
 
+/**
+ * The output of a command that measures no targets.
+ * @param argv flags of the output alone
+ * @throws usageError
+ */
+export function parseOutput(argv: readonly string[], env: Environment): RequestedOutput {
+  const flags = flagLayer(argv) ?? new Map();
+  return outputOf(new Settings(layersOf(flags, env), []));
+}
+
 /** The settings that say what is started, and what has to hold for that. */
 const startOf = (settings: Settings, isStrict: boolean): RequestedStart => ({
   dryRun: settings.isOn("dry-run"),

@@ -33,7 +33,8 @@ test("doctor measures a target and its copy by turns, and says what the machine 
   const home = newFolder();
   for (const name of ["TMPDIR", "XDG_STATE_HOME"]) vi.stubEnv(name, home);
   const print = vi.fn<(text: string) => void>();
-  const context = { packageFolder: ROOT, env: {}, commands: [], campaign, audit: vi.fn(), print };
+  const audits = { audit: vi.fn(), apiAudit: vi.fn() };
+  const context = { packageFolder: ROOT, env: {}, commands: [], campaign, ...audits, print };
   expect(await doctor.run("--json --runtime local --seconds 20".split(" "), context)).toBe(
     EXIT.done,
   );

@@ -20,6 +20,7 @@ const context = {
   commands: [],
   campaign: never,
   audit: never,
+  apiAudit: vi.fn<CliContext["apiAudit"]>(),
   print: vi.fn(),
 };
 

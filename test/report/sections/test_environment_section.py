@@ -73,8 +73,8 @@ def test_without_smt_each_cpu_is_a_core(tmp_path: Path) -> None:
     ("warm_up", "order", "text"),
     [
         (2.5, "turns", "2.5 s, discarded"),
-        ("auto", "interleaved", "until the load was steady, 3 to 10 s, discarded"),
-        ("auto", "turns", "until the load was steady, 1.5 to 10 s, discarded"),
+        ("auto", "interleaved", "until the load was steady, up to 10 s of each target, discarded"),
+        ("auto", "turns", "until the load was steady, up to 10 s of each target, discarded"),
     ],
 )
 def test_the_warm_up_is_told_as_it_was_asked_for(

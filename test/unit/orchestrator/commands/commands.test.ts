@@ -110,6 +110,7 @@ test("version --json holds everything that the text shows, and matches its schem
       commands,
       campaign: async () => ({ exitCode: EXIT.done }),
       audit: async () => ({ exitCode: EXIT.done }),
+      apiAudit: async () => ({ exitCode: EXIT.done }),
       print: (line) => {
         text += `${line}\n`;
       },
@@ -239,6 +240,7 @@ const CONTEXT: CliContext = {
   commands,
   campaign: async () => ({ exitCode: EXIT.done }),
   audit: (request, checks) => runAudit(request, checks, { packageFolder: ROOT } as never),
+  apiAudit: async () => ({ exitCode: EXIT.done }),
   print: () => {},
 };
 
@@ -256,6 +258,11 @@ test.each<[flags: string[], words: string, env?: Record<string, string>]>([
   [["--clients", "none"], "nothing"],
   [[], "--clients"],
   [["--clients", "ioredis"], "STORE_URL", { STORE_URL: "redis://127.0.0.1:1" }],
+  [["--quota", "100/60s"], "--url"],
+  [["--url", "http://127.0.0.1:1", "--clients", "memory"], "give one of them"],
+  [["--url", "http://127.0.0.1:1", "--key", "heder:X"], "header:NAME"],
+  [["--url", "http://127.0.0.1:1", "--checks", "actve"], "active"],
+  [["--url", "http://192.0.2.1/items"], "--yes"],
 ])("audit refuses %j before anything is started", async (flags, words, env = {}) => {
   const output = newFolder();
   const refused = () => audit.run([...flags, "--output", output], { ...CONTEXT, env });

@@ -41,6 +41,7 @@ function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
       return { exitCode: ended, folder: FOLDER };
     },
     audit: async () => ({ exitCode: ended, folder: FOLDER }),
+    apiAudit: async () => ({ exitCode: ended, folder: FOLDER }),
     print: () => {},
   };
   return { context, requests };
