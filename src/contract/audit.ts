@@ -108,7 +108,6 @@ const auditedApiSchema = z.strictObject({
   /** The requests that were sent in all. */
   requests: z.int().min(0),
 });
-export type AuditedApiFacts = z.infer<typeof auditedApiSchema>;
 
 const auditedTargetSchema = z.strictObject({
   target: targetSchema,
