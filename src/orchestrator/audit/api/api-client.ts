@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { type Agent, Agent as InsecureAgent, request as insecureRequest } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import { rootCertificates } from "node:tls";
 import { definedOnly } from "../../../kit/defined-only.js";
 import { messageOf } from "../../../kit/errors.js";
 import { nowMs } from "../../../kit/system-clock.js";
@@ -97,7 +98,10 @@ export class ApiClient {
     const options = { keepAlive: true, maxSockets, maxFreeSockets: 1_000 };
     return {
       insecure: new InsecureAgent(options),
-      secure: new SecureAgent(definedOnly({ ...options, ca })),
+      // A list of authorities takes the place of the usual ones, which are still trusted.
+      secure: new SecureAgent(
+        ca === undefined ? options : { ...options, ca: [...rootCertificates, ca] },
+      ),
     };
   }
 

@@ -258,6 +258,11 @@ test.each<[flags: string[], words: string, env?: Record<string, string>]>([
   [["--clients", "none"], "nothing"],
   [[], "--clients"],
   [["--clients", "ioredis"], "STORE_URL", { STORE_URL: "redis://127.0.0.1:1" }],
+  [["--quota", "100/60s"], "--url"],
+  [["--url", "http://127.0.0.1:1", "--clients", "memory"], "give one of them"],
+  [["--url", "http://127.0.0.1:1", "--key", "heder:X"], "header:NAME"],
+  [["--url", "http://127.0.0.1:1", "--checks", "actve"], "active"],
+  [["--url", "http://192.0.2.1/items"], "--yes"],
 ])("audit refuses %j before anything is started", async (flags, words, env = {}) => {
   const output = newFolder();
   const refused = () => audit.run([...flags, "--output", output], { ...CONTEXT, env });

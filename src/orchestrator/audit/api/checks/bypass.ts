@@ -82,6 +82,10 @@ function withOtherEnd(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : `${path}/`;
 }
 
+/** The last slash twice. The path `//` has no meaning that servers agree on, so `/` stays. */
+const withDoubledSlash = (path: string): string =>
+  path === "/" ? path : path.replace(/\/(?=[^/]*$)/, "//");
+
 const swappedCase = (path: string): string =>
   path.replace(/[a-z]/gi, (letter) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -105,7 +109,7 @@ const BYPASSES: readonly Bypass[] = [
     defect: "renewed-by-path",
     variants: (settings) => [
       ...withPath("a trailing slash more or less", settings, withOtherEnd),
-      ...withPath("a doubled slash", settings, (path) => `/${path}`),
+      ...withPath("a doubled slash", settings, withDoubledSlash),
       ...withPath("a letter as a percent code", settings, withEncodedLetter),
     ],
   },
