@@ -59,7 +59,7 @@ def _detail_line(audit: Audit, cell: Cell) -> str:
     )
     connection_text = connection(audit, cell)
     sentence_text = f"{line}. {prose(connection_text)}" if connection_text else line
-    return "\n".join((sentence_text, *_step_lines(finding)))
+    return "\n".join((sentence_text, *_step_lines(finding), *_remedy_lines(finding)))
 
 
 def _step_lines(finding: Finding) -> list[str]:
@@ -69,3 +69,14 @@ def _step_lines(finding: Finding) -> list[str]:
         + (f"; promised: {prose(step.promised)}" if step.promised else "")
         for number, step in enumerate(finding.steps or (), 1)
     ]
+
+
+def _remedy_lines(finding: Finding) -> list[str]:
+    """What mends a defect of an API, and by which setting of which library."""
+    if finding.remedy is None:
+        return []
+    settings = [
+        f"  - {code(library)}: {prose(setting)}"
+        for library, setting in finding.remedy.settings.items()
+    ]
+    return [f"  To mend it: {prose(finding.remedy.advice)}", *settings]
