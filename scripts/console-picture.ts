@@ -29,6 +29,7 @@ const texts = lines.map(
     `<text x="${MARGIN_PX}" y="${MARGIN_PX + LINE_PX * (index + 0.75)}" fill="${colourOf(line)}" xml:space="preserve">${escaped(line)}</text>`,
 );
 process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="13">
+<title>${escaped(command)}</title>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 ${texts.join("\n")}
 </svg>

@@ -76,7 +76,8 @@ export const givenApiFlag = (command: Command): string | undefined =>
 
 /** An address of an API. @throws usageError for another scheme, or one that holds a password */
 function parseUrl(flag: string, text: string): URL {
-  const url = URL.parse(text);
+  // Node.js 20.19 has no URL.parse.
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw usageError(`${flag}: give an address such as http://127.0.0.1:3000/api/items`);
   if (url.username || url.password)
