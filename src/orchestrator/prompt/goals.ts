@@ -51,8 +51,8 @@ export const goals: readonly Goal[] = [
     id: "store",
     label: "Measure on my own store",
     hint: "a Valkey or Redis that already runs",
-    asks: ["storeUrl", "stores", "clients", "concurrency", "runs"],
-    defaults: { storeUrl: "redis://127.0.0.1:6379" },
+    asks: ["ownStore", "clients", "concurrency", "runs"],
+    defaults: { ownStore: { url: "redis://127.0.0.1:6379" } },
   },
   {
     id: "custom",

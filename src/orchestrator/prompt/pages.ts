@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { driverLayerIds } from "../../contract/layers.js";
-import { usageError } from "../../kit/errors.js";
+import type { Discovery } from "../../contract/store.js";
+import { inOneLine, messageOf, usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
 import { countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
@@ -13,6 +14,7 @@ import {
   type LimitFlag,
   type MenuAnswers,
   OWN_STORE,
+  offeredClients,
   startableStores,
   usesStore,
 } from "./menu-answers.js";
@@ -122,15 +124,39 @@ export const goalPage = (times: Readonly<Record<string, string>>): Page =>
     return prompter.selectOne("What do you want to do?", options, goal);
   });
 
+/**
+ * Asks where the user's store is until one answers there, and selects the clients that it serves.
+ * @param contact discovers the store at an address
+ */
+export const addressPage = (contact: (url: string) => Promise<Discovery>): Page => ({
+  title: "Address",
+  key: "ownStore",
+  async ask(prompter, { ownStore }) {
+    let initial = ownStore?.url ?? "";
+    for (;;) {
+      const url = await prompter.text("Where is the store?", initial, addressProblem);
+      if (url === BACK) return BACK;
+      try {
+        const found = await prompter.showWhile("contacting the store", contact(url));
+        const isKnown = isSameStore(found, ownStore?.found);
+        return { ownStore: { url, found }, ...(isKnown ? {} : { clients: offeredClients(found) }) };
+      } catch (error) {
+        prompter.show(`Not a store that can be measured: ${inOneLine(messageOf(error))}`, []);
+        initial = url;
+      }
+    }
+  },
+});
+
+const isSameStore = (found: Discovery, earlier: Discovery | undefined): boolean =>
+  found.store === earlier?.store && found.topology === earlier.topology;
+
 export const pages: readonly Page[] = [
-  page("Address", "storeUrl", (prompter, { storeUrl }) =>
-    prompter.text("Where is the store?", storeUrl, addressProblem),
-  ),
   page("Rates", "rates", (prompter, { rates }) =>
     prompter.text("How many requests/s, separated by spaces?", rates, ratesProblem),
   ),
-  page("Clients", "clients", (prompter, { clients }) => {
-    const groups = Object.entries(clientGroups()).map(
+  page("Clients", "clients", (prompter, { clients, ownStore }) => {
+    const groups = Object.entries(clientGroups(ownStore?.found)).map(
       ([name, ids]) => [name, ids.map((value) => ({ value }))] as const,
     );
     const message = "Which clients? (Space selects one or a group)";
