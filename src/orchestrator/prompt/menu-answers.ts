@@ -144,7 +144,8 @@ function onStore(text: string, store: string): string {
   return `${client}@${store}${topology ? `:${topology}` : ""}`;
 }
 
-function clientsValue({ clients: selected, stores, ownStore }: MenuAnswers): string {
+/** The clients on their stores as `--clients` takes them, a whole group by its name. */
+export function clientsValue({ clients: selected, stores, ownStore }: MenuAnswers): string {
   const selectedStores = ownStore?.found ? [ownStore.found.store] : stores;
   const texts = selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)));
   let ungrouped = [...new Set(texts)];

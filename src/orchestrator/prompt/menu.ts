@@ -2,7 +2,7 @@ import type { Environment } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
 import { checks } from "../audit/checks/index.js";
-import { previewCampaign, timesText } from "../campaign/dry-run.js";
+import { dryRunExitCode, previewCampaign, timesText } from "../campaign/dry-run.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { checkText, type MachineCheck, runChecks } from "../host/machine-checks.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
@@ -232,17 +232,21 @@ async function showPlan(
   ]);
   try {
     const [plan, machineChecks] = await prompter.showWhile("making the plan", checking);
+    if ("estimate" in plan) dryRunExitCode(plan);
     const warnings = warningsFrom(machineChecks);
     const seconds = "estimate" in plan ? plan.estimate.seconds : plan.seconds;
     if (seconds > LONG_CAMPAIGN_S)
       warnings.push("this takes long: consider fewer runs or a shorter duration");
-    if (warnings.length > 0) prompter.show("Warnings", warnings);
+    const warningLines = warnings.map((warning) => `warning: ${warning}`);
 
-    // The plan comes last, and is folded where needed, so that the user sees it when deciding.
+    // The plan holds all that there is to know, and is folded where needed, so that the user sees it
+    // when deciding.
     const command = shownCommand(request.record.command, ownStore);
     const room = prompter.linesAbove(command, START_OPTIONS.length);
     const lines =
-      "estimate" in plan ? planLines(plan, prompter.columns, room) : auditPlanLines(plan);
+      "estimate" in plan
+        ? planLines(plan, warningLines, { columns: prompter.columns, room })
+        : [...auditPlanLines(plan), ...warningLines];
     prompter.show("The plan", lines);
     prompter.showCommand("The same without the menu", command);
     return "estimate" in plan ? timesText(plan) : `about ${durationText(plan.seconds)}`;

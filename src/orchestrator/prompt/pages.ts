@@ -5,7 +5,7 @@ import type { Discovery } from "../../contract/store.js";
 import { inOneLine, messageOf, usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
-import { countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
+import { AUTO, countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
 import { goals } from "./goals.js";
 import {
@@ -113,12 +113,17 @@ const addressProblem = problemFrom((text) => {
     throw usageError("a password would stay on the screen: leave the menu and set STORE_URL");
 });
 
-/** The first question. @param times how long each goal takes with its default answers, by id */
+/**
+ * The first question.
+ * @param times how long each goal takes with its default answers, by id. A goal that asks how long
+ *   to measure has none before it is answered.
+ */
 export const goalPage = (times: Readonly<Record<string, string>>): Page =>
   page("What to do", "goal", (prompter, { goal }) => {
-    const options = goals.map(({ id, label, hint }) => ({
+    const options = goals.map(({ id, label, hint, asks }) => ({
       value: id,
-      label: times[id] === undefined ? label : `${label} (${times[id]})`,
+      label:
+        times[id] === undefined || asks.includes("duration") ? label : `${label} (${times[id]})`,
       hint,
     }));
     return prompter.selectOne("What do you want to do?", options, goal);
@@ -141,7 +146,7 @@ export const addressPage = (contact: (url: string) => Promise<Discovery>): Page 
         const isKnown = isSameStore(found, ownStore?.found);
         return { ownStore: { url, found }, ...(isKnown ? {} : { clients: offeredClients(found) }) };
       } catch (error) {
-        prompter.show(`Not a store that can be measured: ${inOneLine(messageOf(error))}`, []);
+        prompter.show("This store cannot be measured", [inOneLine(messageOf(error))]);
         initial = url;
       }
     }
@@ -244,7 +249,9 @@ export const pages: readonly Page[] = [
     });
   }),
   page("Runs", "runs", (prompter, { runs }) => {
-    const problemOf = problemFrom((text) => text === "auto" || numberIn("runs", "runs", text));
+    const problemOf = problemFrom(
+      (text) => text === AUTO || numberIn("runs", "runs", text, true, AUTO),
+    );
     const message = "How many runs each? (7 or more name a winner; auto: as many as it takes)";
     return prompter.text(message, runs, problemOf);
   }),

@@ -10,8 +10,13 @@ import {
   DEFAULT_ANSWERS,
   type MenuAnswers,
 } from "../../../../src/orchestrator/prompt/menu-answers.js";
-import { addressPage, pages } from "../../../../src/orchestrator/prompt/pages.js";
-import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
+import { addressPage, goalPage, pages } from "../../../../src/orchestrator/prompt/pages.js";
+import {
+  BACK,
+  Cancelled,
+  type MenuOption,
+  type Prompter,
+} from "../../../../src/orchestrator/prompt/prompter.js";
 import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
 import { groups } from "../../../../src/targets/target-groups.js";
 import { everything, parsed } from "../../../helpers/request.js";
@@ -54,6 +59,28 @@ describe("the command line of the menu's answers", () => {
     const { ownStore } = answersFrom({ goal: id });
     const request = parsed(argvFrom({ goal: id }), ownStore ? { STORE_URL: ownStore.url } : {});
     if (!isAudit) expect(makePlan(request, everything).configurations.length).toBeGreaterThan(1);
+  });
+
+  test("of a preset names clients only where others were chosen", () => {
+    const clients = answersFrom({ goal: "quick" }).clients;
+    expect(argvFrom({ goal: "quick", clients: [...clients].reverse() })).toEqual(["--quick"]);
+    expect(argvFrom({ goal: "standard", clients: ["iovalkey", "node-redis"] }).join(" ")).toBe(
+      "--preset standard --clients iovalkey,node-redis@valkey",
+    );
+  });
+
+  test("has a time before it is given, unless it says how long to measure", async () => {
+    const labels: string[] = [];
+    const prompter = {
+      ...answering("quick"),
+      selectOne: async (_: string, options: readonly MenuOption[]) => {
+        labels.push(...options.map(({ label = "" }) => label));
+        return "quick";
+      },
+    };
+    const times = Object.fromEntries(goals.map(({ id }) => [id, "9 min"]));
+    await goalPage(times).ask(prompter, DEFAULT_ANSWERS);
+    expect(labels.filter((label) => !label.includes("9 min"))).toEqual(["Something else"]);
   });
 
   test("of another goal forgets answers that it does not ask for", () => {
