@@ -96,10 +96,17 @@ export async function previewCampaign(
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const groups = groupsEstimate(plan, overheads);
+  const { unavailableReason } = {
+    unavailableReason: undefined,
+    ...(await description.available()),
+  };
   const unfit = request.start.strict
     ? await unfitReason(request.place.runtime, packageFolder)
     : undefined;
-  const refusal = unfit ?? (await roomReason(expected, description.id, request.output.folder));
+  const refusal =
+    unavailableReason ??
+    unfit ??
+    (await roomReason(expected, description.id, request.output.folder));
 
   const notices = [...request.notices];
   if (request.load.trace) notices.push(traceExampleText(request.load.trace));
