@@ -96,17 +96,13 @@ export async function previewCampaign(
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const groups = groupsEstimate(plan, overheads);
-  const { unavailableReason } = {
-    unavailableReason: undefined,
-    ...(await description.available()),
-  };
+  const answer = await description.available();
+  const unavailable = "unavailableReason" in answer ? answer.unavailableReason : undefined;
   const unfit = request.start.strict
     ? await unfitReason(request.place.runtime, packageFolder)
     : undefined;
   const refusal =
-    unavailableReason ??
-    unfit ??
-    (await roomReason(expected, description.id, request.output.folder));
+    unavailable ?? unfit ?? (await roomReason(expected, description.id, request.output.folder));
 
   const notices = [...request.notices];
   if (request.load.trace) notices.push(traceExampleText(request.load.trace));
