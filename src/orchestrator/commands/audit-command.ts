@@ -5,10 +5,13 @@ import { auditSchema } from "../../contract/audit.js";
 import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { stores } from "../../targets/stores/index.js";
+import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
 import { auditLines } from "../audit/audit-text.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
 import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/run-audit.js";
+import { expectedOpening } from "../campaign/open-runtime.js";
+import { registerPlugins } from "../campaign/used-plugins.js";
 import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
@@ -20,7 +23,7 @@ import { type CliContext, parsedCommand } from "./command-types.js";
 const SETTINGS = {
   ...noDefaults(["clients", "limiter", "framework", "runtime", "plugin", "program", "image"]),
   ...noDefaults(["valkey-server", "redis-server", "service-env", "output", "config"]),
-  ...noDefaults(["progress", "quiet", "verbose", "allow-parallel"]),
+  ...noDefaults(["progress", "quiet", "verbose", "allow-parallel", "dry-run"]),
 };
 const FORMATS = ["table", "json", "md"] as const;
 type Format = (typeof FORMATS)[number];
@@ -72,6 +75,18 @@ function checksOf(text: string | undefined): readonly Check[] {
   return checks.filter(({ id }) => words.includes(id));
 }
 
+/** Prints what would be checked on this machine, and starts nothing. */
+async function printPlan(
+  request: Request,
+  chosen: readonly Check[],
+  { packageFolder, print }: Pick<CliContext, "packageFolder" | "print">,
+): Promise<ExitCode> {
+  await registerPlugins(request.place.plugins, undefined);
+  const { available } = await expectedOpening(request, packageFolder);
+  print(auditPlanLines(auditPlan(request.targets, chosen, available)).join("\n"));
+  return EXIT.done;
+}
+
 export async function checkPromises(
   request: Request,
   chosen: readonly Check[],
@@ -102,5 +117,6 @@ export const audit = parsedCommand("audit", definition, async (command, context,
   if (!request) return EXIT.done;
   const words = [AUDIT_COMMAND, ...argv.map(shellWord)].join(" ");
   const repeatable = { ...request, record: { ...request.record, command: words } };
+  if (request.start.dryRun) return printPlan(repeatable, chosen, context);
   return checkPromises(repeatable, chosen, format, { runAudit, print });
 });
