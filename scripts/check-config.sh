@@ -63,7 +63,7 @@ check_docker() {
   local version text need=warn
   [[ $runtime == docker ]] && need=fail
   if ! has docker; then
-    report docker "$need" 'no docker command' 'install Docker, or use --runtime podman or local'
+    report docker "$need" 'Docker is not installed or not running' 'install Docker, or use --runtime podman or local'
   elif version=$(within 10 docker version --format '{{.Server.Version}}' 2>&1); then
     report docker ok "engine $version"
     if text=$(within 10 docker compose version --short 2>/dev/null); then report compose ok "$text"

@@ -4,6 +4,15 @@
 #   setup.sh --kubernetes  also for campaigns on Kubernetes
 #   setup.sh --dev         also for checks and tests
 set -euo pipefail
+# The lines above are its help, too.
+for word in "$@"; do
+  case $word in
+    --kubernetes | --dev) ;;
+    --help | -h) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    *) printf 'setup.sh: unknown %s; see --help\n' "${word//$'\n'/ }" >&2; exit 2 ;;
+  esac
+done
+(($# < 2)) || { printf 'setup.sh: give one of --kubernetes and --dev: --dev has all\n' >&2; exit 2; }
 # Settings of other programs and of another Python must not reach what runs here. npm still trusts the same certificates.
 certificates=$(grep -oE -- '--use-[a-z]+-ca' <<<"${NODE_OPTIONS:-}" | tr '\n' ' ' || true)
 unset CDPATH NODE_OPTIONS ${!PYTHON@}

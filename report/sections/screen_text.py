@@ -4,7 +4,7 @@ what a reader must know about the conclusions."""
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from textwrap import wrap
+from textwrap import TextWrapper
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
@@ -21,6 +21,8 @@ from report.sections.ranking_text import (
 )
 
 WIDTH = 80
+#: A name stays whole, so that it can be found and copied.
+_wrapped = TextWrapper(WIDTH, break_on_hyphens=False).wrap
 #: A screen shows at most so many rows, while the page has all of them.
 MAX_SCREEN_ROWS = 24
 #: A name keeps at least so many characters.
@@ -168,7 +170,7 @@ def _short_verdict(row: DecisionRow) -> str:
 def _verdict_lines(rows: Sequence[DecisionRow]) -> list[str]:
     """Explains the asterisks."""
     marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short_verdict(row))]
-    return wrap(f"* {', '.join(marked)}", WIDTH) if marked else []
+    return _wrapped(f"* {', '.join(marked)}") if marked else []
 
 
 def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
@@ -183,7 +185,7 @@ def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
             by_limit.setdefault(limit.resource, []).append(name(row.summary))
     if not by_limit:
         return []
-    lines = wrap(f"Limited by {_limits_text(by_limit)}", WIDTH)
+    lines = _wrapped(f"Limited by {_limits_text(by_limit)}")
     return lines if len(lines) <= _MAX_LIMIT_LINES else []
 
 
@@ -209,4 +211,4 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
 
     for text, times in times_of.items():
         occurrence_text = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
-        yield from wrap(f"{text}{occurrence_text}.", WIDTH)
+        yield from _wrapped(f"{text}{occurrence_text}.")

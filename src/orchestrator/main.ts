@@ -24,7 +24,9 @@ import { findCommand } from "./commands/help-command.js";
 import { commands } from "./commands/index.js";
 import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
+import { HIDDEN_STORE } from "./request/repeated-command.js";
 import type { Request } from "./request/request.js";
+import { resumeCommand } from "./ui/command-text.js";
 import { EventLog } from "./ui/event-log.js";
 import { openScreen } from "./ui/screens.js";
 import { ensureSize } from "./ui/tty.js";
@@ -94,9 +96,11 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     print(isJson ? JSON.stringify(dryRun, null, 2) : previewLines(dryRun).join("\n"));
     return { exitCode: dryRunExitCode(dryRun) };
   }
+  // A manifest does not keep the address of a store.
+  const storePrefix = request.place.storeAccess.STORE_URL ? `${HIDDEN_STORE} ` : "";
   return interruptible(
     request,
-    "; finished runs are kept; continue with --resume",
+    (folder) => `; finished runs are kept; continue with:\n${storePrefix}${resumeCommand(folder)}`,
     async (eventLog, signal) => {
       if (request.start.planFirst)
         await showPlanFirst(request, { packageFolder, eventLog, signal });
@@ -107,22 +111,26 @@ async function campaign(request: Request): Promise<CampaignEnd> {
 }
 
 const audit = (request: Request, checks: readonly Check[]): Promise<CampaignEnd> =>
-  interruptible(request, "", (eventLog, signal) =>
-    runAudit(request, checks, { packageFolder, eventLog, signal }),
+  interruptible(
+    request,
+    () => "",
+    (eventLog, signal) => runAudit(request, checks, { packageFolder, eventLog, signal }),
   );
 
 const apiAudit = (request: ApiRequest): Promise<CampaignEnd> =>
-  interruptible(request, "", (eventLog, signal) =>
-    runApiAudit(request, { packageFolder, eventLog, signal }),
+  interruptible(
+    request,
+    () => "",
+    (eventLog, signal) => runApiAudit(request, { packageFolder, eventLog, signal }),
   );
 
 /**
  * Runs a command that signals end in an orderly way.
- * @param keptText a text on what an interruption keeps, for a command that has a folder
+ * @param keptText a text on what an interruption keeps in the command's folder
  */
 async function interruptible(
   request: Pick<Request, "output">,
-  keptText: string,
+  keptText: (folder: string) => string,
   work: (eventLog: EventLog, signal: AbortSignal) => Promise<CampaignEnd>,
 ): Promise<CampaignEnd> {
   const outputs = {
@@ -140,7 +148,11 @@ async function interruptible(
     return end;
   } catch (error) {
     if (error instanceof Aborted) {
-      eventLog.warn(`${error.message}${eventLog.folder === undefined ? "" : keptText}`);
+      const { folder } = eventLog;
+      for (const line of `${error.message}${folder === undefined ? "" : keptText(folder)}`.split(
+        "\n",
+      ))
+        eventLog.warn(line);
       eventLog.end(error.exitCode, error.message);
       return { exitCode: error.exitCode, ...folderOf(eventLog) };
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terminal import CTRL_C, Terminal
+from terminal import CTRL_C, ENTER, Terminal
 
 QUICK = (
     "--runs",
@@ -86,12 +86,19 @@ def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path) -> N
     with campaign(tmp_path, 40, 80, "--warmup", "3", "--duration-mode", "custom:1") as terminal:
         terminal.wait_for("run 2 of 2", "warm-up")
         assert terminal.cursor_hidden()
+        # Enter moves the cursor, but the frame stays in its place.
+        for _ in range(3):
+            terminal.send(ENTER)
+            terminal.wait_for_new("left (until")
+        assert terminal.history.count("left (until") == 1
         terminal.send(CTRL_C)
         assert terminal.exit_code() == 130
         assert not terminal.cursor_hidden()
         seen = " ".join(terminal.history.split())
-        assert "aborted: campaign: interrupted by SIGINT" in seen
-        assert "finished runs are kept" in seen
+        assert seen.count("interrupted by SIGINT") == 1
+        assert re.search(
+            r"finished runs are kept; continue with: \S*run-all.sh --resume \d+_\d+", seen
+        )
         assert "the report is partial: 1 of 2 runs is measured and kept in" in seen
         assert "left (until" not in terminal.text
         statuses = [json.loads(path.read_text())["status"] for path in measured(tmp_path)]

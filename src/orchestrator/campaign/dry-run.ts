@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
+import type { Discovery } from "../../contract/store.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, environmentError } from "../../kit/errors.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
@@ -57,18 +58,31 @@ export interface Preview {
   refusal?: string;
 }
 
-export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
+/**
+ * What a start would measure, and how long it would take.
+ * @param external the user's store; undefined where it was not contacted
+ */
+export async function previewCampaign(
+  request: Request,
+  packageFolder: string,
+  external?: Discovery,
+): Promise<Preview> {
   requireAddressSpace();
   const plugins = await registerPlugins(request.place.plugins, request.load.trace);
   selectConfigurations(request);
   await requireResultsRoot(request.output.folder);
   const environment = await findPythonEnvironment(packageFolder);
-  const { description, choice, available } = await expectedOpening(request, packageFolder);
+  const { description, choice, available } = await expectedOpening(
+    request,
+    packageFolder,
+    external,
+  );
   const cpus = await description.cpus();
   const caps = mapCaps(request.place.caps, (kindCaps) => description.appliedCaps(kindCaps, cpus));
   const context: PlanContext = {
     available,
     caps,
+    external,
     partFaults: description.partFaults,
     placeNotes: limitsNotes(description.id),
   };
@@ -82,17 +96,20 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const groups = groupsEstimate(plan, overheads);
+  const answer = await description.available();
+  const unavailable = "unavailableReason" in answer ? answer.unavailableReason : undefined;
   const unfit = request.start.strict
     ? await unfitReason(request.place.runtime, packageFolder)
     : undefined;
-  const refusal = unfit ?? (await roomReason(expected, description.id, request.output.folder));
+  const refusal =
+    unavailable ?? unfit ?? (await roomReason(expected, description.id, request.output.folder));
 
   const notices = [...request.notices];
   if (request.load.trace) notices.push(traceExampleText(request.load.trace));
   if (!environment) notices.push(setupNotice(description.id));
   notices.push(...comparisonOffer(request, context, overheads));
   notices.push(...(await installationNotes(requestedVersions(plan))));
-  if (request.place.storeAccess.STORE_URL) notices.push(NOT_CONTACTED);
+  if (request.place.storeAccess.STORE_URL && !external) notices.push(NOT_CONTACTED);
 
   const node = await serverNode(description.id, packageFolder);
   return {

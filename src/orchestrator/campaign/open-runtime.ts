@@ -89,13 +89,17 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
 }
 
 /** The runtime that a start would open, why it is chosen, and which stores it would have. */
-export async function expectedOpening(request: Request, packageFolder: string) {
+export async function expectedOpening(
+  request: Request,
+  packageFolder: string,
+  external?: Discovery,
+) {
   await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request.place);
   return {
     description,
     choice,
-    available: await expectedStores(description, request, packageFolder),
+    available: await expectedStores(description, request, packageFolder, external),
   };
 }
 

@@ -6,11 +6,15 @@ import { moduleAvailability } from "../plan/module-files.js";
 import type { Request } from "../request/request.js";
 import { isStore, plainId, programSources } from "./program-sources.js";
 
-/** Whether each store would be available once the runtime is open. */
+/**
+ * Whether each store would be available once the runtime is open.
+ * @param external the user's store; undefined where it was not contacted
+ */
 export async function expectedStores(
   description: RuntimeDescription,
   request: Request,
   packageFolder: string,
+  external?: Discovery,
 ): Promise<Availability> {
   const answers = await Promise.all(
     programSources(request).map(
@@ -19,9 +23,21 @@ export async function expectedStores(
   );
   const answersById = new Map(answers);
   const isExternal = Boolean(request.place.storeAccess.STORE_URL);
-  return (id) =>
-    moduleAvailability(request.place, undefined, id) ??
-    ((isExternal && isStore(id)) || (answersById.get(id) ?? false));
+  return (id) => {
+    const module = moduleAvailability(request.place, external, id);
+    if (module !== undefined) return module;
+    if (!isExternal || !isStore(id)) return answersById.get(id) ?? false;
+    return external === undefined || externalAvailability(external, id);
+  };
+}
+
+/** Whether the user's store serves as this store, or a text that says what it is. */
+export function externalAvailability(external: Discovery, id: string): true | string {
+  const { store, version: actualVersion } = external;
+  const { version } = parseStoreText(id);
+  if (version && !isRequestedVersion(version, actualVersion))
+    return `the store that already runs is ${store} ${actualVersion}`;
+  return store === plainId(id) || `the store that already runs is ${store}`;
 }
 
 /** Whether a store, service or module is available, or a text that says why not. */
@@ -38,8 +54,5 @@ export function availability(
     const foundProgram = runtime.program(id);
     return typeof foundProgram === "string" ? foundProgram : true;
   }
-  const { version } = parseStoreText(id);
-  if (version && !isRequestedVersion(version, external.version))
-    return `the store that already runs is ${external.store} ${external.version}`;
-  return external.store === plainId(id) || `the store that already runs is ${external.store}`;
+  return externalAvailability(external, id);
 }

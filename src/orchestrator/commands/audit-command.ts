@@ -8,10 +8,13 @@ import { stores } from "../../targets/stores/index.js";
 import { apiAuditLines } from "../audit/api/api-text.js";
 import { apiChecks } from "../audit/api/checks/index.js";
 import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/audit-files.js";
+import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
 import { auditLines } from "../audit/audit-text.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
 import { junitText } from "../audit/junit.js";
+import { expectedOpening } from "../campaign/open-runtime.js";
+import { registerPlugins } from "../campaign/used-plugins.js";
 import { requireWritable, writeAtomically } from "../files/results-folder.js";
 import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
@@ -26,7 +29,7 @@ import { type CliContext, parsedCommand } from "./command-types.js";
 const SETTINGS = {
   ...noDefaults(["clients", "limiter", "framework", "runtime", "plugin", "program", "image"]),
   ...noDefaults(["valkey-server", "redis-server", "service-env", "output", "config"]),
-  ...noDefaults(["progress", "quiet", "verbose", "allow-parallel"]),
+  ...noDefaults(["progress", "quiet", "verbose", "allow-parallel", "dry-run"]),
 };
 const FORMATS = ["table", "json", "md"] as const;
 type Format = (typeof FORMATS)[number];
@@ -118,6 +121,18 @@ async function giveResult(
   else print([...linesOf(document), `saved in ${folder}`].join("\n"));
 }
 
+/** Prints what would be checked on this machine, and starts nothing. */
+async function printPlan(
+  request: Request,
+  chosen: readonly Check[],
+  { packageFolder, print }: Pick<CliContext, "packageFolder" | "print">,
+): Promise<ExitCode> {
+  await registerPlugins(request.place.plugins, undefined);
+  const { available } = await expectedOpening(request, packageFolder);
+  print(auditPlanLines(auditPlan(request.targets, chosen, available)).join("\n"));
+  return EXIT.done;
+}
+
 export async function checkPromises(
   request: Request,
   chosen: readonly Check[],
@@ -185,5 +200,6 @@ export const audit = parsedCommand("audit", definition, async (command, context,
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
   const repeatable = { ...request, record: { ...request.record, command: commandText(argv) } };
+  if (request.start.dryRun) return printPlan(repeatable, chosen, context);
   return checkPromises(repeatable, chosen, runAudit, { format, junit, print });
 });

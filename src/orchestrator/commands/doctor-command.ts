@@ -247,6 +247,7 @@ async function measure(
   const measured = await roundsOf(folder);
   const { pairs } = measured;
   await rm(output, { recursive: true });
+  process.stderr.write("the report was removed again; what it showed follows\n");
   if (pairs.length < 2)
     throw environmentError("too few runs were measured soundly: see their reasons above");
 
@@ -269,7 +270,7 @@ const checkLines = (checks: readonly Check[]): string[] =>
   );
 
 function intervalText(interval: Resolution["interval"]): string {
-  if (!interval) return "no interval";
+  if (!interval) return "too few rounds for an interval";
   const low = interval.low?.toFixed(3) ?? "0";
   const high = interval.high?.toFixed(3) ?? "∞";
   return `${low}–${high}`;

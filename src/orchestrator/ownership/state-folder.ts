@@ -141,11 +141,21 @@ async function removeStaleLock(path: string, staleText: string): Promise<void> {
   await rm(movedPath, { force: true });
 }
 
+/** The folder of a campaign as its lease names it; undefined before it has one. */
+async function folderOf({ pid, started }: Owner): Promise<string | undefined> {
+  const held = (await readLeases()).find(
+    ({ lease }) => lease?.owner.pid === pid && lease.owner.started === started,
+  );
+  return held?.lease?.folder;
+}
+
 async function refuseIfOwnerAlive(lock: string): Promise<void> {
   const holder = parseJson(lock, ownerSchema);
   if (!holder || !(await isAlive(holder))) return;
+  const folder = await folderOf(holder);
+  const inFolder = folder === undefined ? "" : ` in ${folder}`;
   throw environmentError(
-    `campaign ${holder.campaign} is running (${whereText(holder)}): wait for it, or use --allow-parallel if its figures do not matter`,
+    `campaign ${holder.campaign} is running${inFolder} (${whereText(holder)}): wait for it, or use --allow-parallel if its figures do not matter`,
   );
 }
 
@@ -218,7 +228,7 @@ export async function refuseIfInUse(folder: string): Promise<void> {
     if (lease?.folder !== folder || lease.owner.pid === process.pid) continue;
     if (!(await isAlive(lease.owner))) continue;
     throw environmentError(
-      `campaign ${lease.owner.campaign} is running (${whereText(lease.owner)})`,
+      `campaign ${lease.owner.campaign} is running in ${folder} (${whereText(lease.owner)})`,
     );
   }
 }

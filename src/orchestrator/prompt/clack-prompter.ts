@@ -128,9 +128,9 @@ export class ClackPrompter implements Prompter {
   }
 
   linesAbove(command: string, options: number): number {
-    // The plan, the command and the question have a margin and a title each. The help, the end and
-    // the cursor stand below the options.
-    const titleLines = 3 * 2;
+    // The plan, the command and the question have a title each, and the question a margin. The help,
+    // the end and the cursor stand below the options.
+    const titleLines = 3 + 1;
     const linesBelow = 3;
     const commandLines = this.#commandLines(command).length;
     return process.stdout.rows - titleLines - commandLines - options - linesBelow;
@@ -141,7 +141,7 @@ export class ClackPrompter implements Prompter {
   }
 
   showCommand(title: string, command: string): void {
-    log.message(title);
+    log.message(title, { spacing: 0 });
     // The command has no margin, which would be copied too.
     process.stdout.write(`${this.#commandLines(command).join("\n")}\n`);
   }

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { definedOnly } from "../../kit/defined-only.js";
-import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./menu-answers.js";
+import { PRESETS } from "../request/presets.js";
+import { argvOf, clientsValue, DEFAULT_ANSWERS, type MenuAnswers } from "./menu-answers.js";
 
 /** What somebody wants to know: an option of the menu's first question. */
 export interface Goal {
@@ -11,10 +13,16 @@ export interface Goal {
   asks: readonly (keyof MenuAnswers)[];
   /** Where they differ from those of the menu. */
   defaults?: Partial<MenuAnswers>;
-  /** Flags in the place of those of the answers. */
+  /** Flags in the place of those of the answers, beside clients that the user chose. */
   argv?: readonly string[];
   /** It checks promises, and measures no speed. */
   isAudit?: true;
+}
+
+/** The clients of a preset, without the store that they share. */
+function clientsOf(presetId: string): string[] {
+  const preset = PRESETS.find(({ id }) => id === presetId);
+  return (preset?.settings.clients ?? "").split(",").map((text) => text.replace(/@.*/, ""));
 }
 
 export const goals: readonly Goal[] = [
@@ -22,14 +30,16 @@ export const goals: readonly Goal[] = [
     id: "quick",
     label: "Compare clients quickly",
     hint: "finds the larger differences",
-    asks: [],
+    asks: ["clients"],
+    defaults: { clients: clientsOf("quick") },
     argv: ["--quick"],
   },
   {
     id: "standard",
     label: "Compare clients well",
     hint: "at two loads, enough to name a winner",
-    asks: [],
+    asks: ["clients"],
+    defaults: { clients: clientsOf("standard") },
     argv: ["--preset", "standard"],
   },
   {
@@ -51,8 +61,8 @@ export const goals: readonly Goal[] = [
     id: "store",
     label: "Measure on my own store",
     hint: "a Valkey or Redis that already runs",
-    asks: ["storeUrl", "stores", "clients", "concurrency", "runs"],
-    defaults: { storeUrl: "redis://127.0.0.1:6379" },
+    asks: ["ownStore", "clients", "concurrency", "runs"],
+    defaults: { ownStore: { url: "redis://127.0.0.1:6379" } },
   },
   {
     id: "custom",
@@ -90,6 +100,10 @@ export function answersFrom(typed: Partial<MenuAnswers>): MenuAnswers {
 
 /** The flags of a command that does what was answered so far. */
 export function argvFrom(typed: Partial<MenuAnswers>): string[] {
-  const { argv } = goalOf(typed);
-  return argv ? [...argv] : argvOf(answersFrom(typed));
+  const { argv, defaults } = goalOf(typed);
+  const answers = answersFrom(typed);
+  if (!argv) return argvOf(answers);
+
+  const isOffered = isDeepStrictEqual(new Set(answers.clients), new Set(defaults?.clients));
+  return isOffered ? [...argv] : [...argv, "--clients", clientsValue(answers)];
 }

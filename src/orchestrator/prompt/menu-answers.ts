@@ -1,9 +1,13 @@
 import { byDimension, DEFAULT_COUNT, type DimensionKey } from "../../contract/dimensions.js";
+import type { Discovery } from "../../contract/store.js";
 import { clients } from "../../targets/clients/index.js";
+import { type Availability, resolveTarget } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
 import type { ClientDescription } from "../../targets/target-types.js";
 import { topologies } from "../../targets/topologies.js";
+import { isStore } from "../campaign/program-sources.js";
+import { externalAvailability } from "../campaign/store-availability.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
 import type { LIMIT_FLAGS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
@@ -33,14 +37,20 @@ export interface MenuAnswers {
   rates: string;
   runs: string;
   runtime: string;
-  /** The address of a store that already runs; empty where the campaign starts its stores. */
-  storeUrl: string;
+  /** A store that already runs; undefined where the campaign starts its stores. */
+  ownStore: OwnStore | undefined;
 }
 
-/** Clients on one store are compared with each other, in the time of the standard preset. */
+export interface OwnStore {
+  url: string;
+  /** What it is; absent before it was contacted. */
+  found?: Discovery;
+}
+
+/** Clients on one store are compared with each other, with what the harness itself costs. */
 export const DEFAULT_ANSWERS: MenuAnswers = {
   goal: "custom",
-  clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
+  clients: [...(groups.standalone ?? []), "node-redis", "none"],
   stores: ["valkey"],
   layers: [defaultOf("layer")],
   counts: byDimension(() => String(DEFAULT_COUNT)),
@@ -54,7 +64,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   // So many rounds name a winner, which the runs of a plain command do not.
   runs: "7",
   runtime: defaultOf("runtime"),
-  storeUrl: "",
+  ownStore: undefined,
 };
 
 /**
@@ -64,8 +74,37 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
 const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
   service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
 
-/** All clients in groups: by topology those that use a store, then the controls and the services. */
-export function clientGroups(): Record<string, string[]> {
+/**
+ * The clients in groups: by topology those that use a store, then the controls and the services.
+ * @param found the user's store, which not every client can use
+ */
+export function clientGroups(found?: Discovery): Record<string, string[]> {
+  const all = allClientGroups();
+  if (!found) return all;
+  const served = Object.entries(all).map(
+    ([name, members]) => [name, members.filter((text) => isServed(text, found))] as const,
+  );
+  return Object.fromEntries(served.filter(([, members]) => members.length > 0));
+}
+
+/** Whether a client can be measured on the user's store; controls always can. */
+function isServed(text: string, found: Discovery): boolean {
+  const available: Availability = (id) => isStore(id) && externalAvailability(found, id);
+  const resolution = resolveTarget(onStore(text, found.store), available);
+  if ("skip" in resolution) return false;
+  const { topology } = resolution.target;
+  return topology === "none" || topology === found.topology;
+}
+
+/** The clients that are offered as selected on the user's store, in its topology. */
+export const offeredClients = (found: Discovery): string[] =>
+  DEFAULT_ANSWERS.clients.flatMap((client) => {
+    const texts = [client, `${client}:${found.topology}`];
+    return texts.find((text) => isServed(text, found)) ?? [];
+  });
+
+/** All clients, in the groups of `clientGroups`. */
+function allClientGroups(): Record<string, string[]> {
   const measured = clients.filter((client) => !client.control && !usesService(client));
   const byTopology = topologies.flatMap(({ id }) => {
     if (!(id in groups)) return [];
@@ -105,7 +144,9 @@ function onStore(text: string, store: string): string {
   return `${client}@${store}${topology ? `:${topology}` : ""}`;
 }
 
-function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
+/** The clients on their stores as `--clients` takes them, a whole group by its name. */
+export function clientsValue({ clients: selected, stores, ownStore }: MenuAnswers): string {
+  const selectedStores = ownStore?.found ? [ownStore.found.store] : stores;
   const texts = selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)));
   let ungrouped = [...new Set(texts)];
   const groupNames: string[] = [];

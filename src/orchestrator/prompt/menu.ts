@@ -2,17 +2,19 @@ import type { Environment } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
 import { checks } from "../audit/checks/index.js";
-import { previewCampaign, timesText } from "../campaign/dry-run.js";
+import { dryRunExitCode, previewCampaign, timesText } from "../campaign/dry-run.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { checkText, type MachineCheck, runChecks } from "../host/machine-checks.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
+import { HIDDEN_STORE } from "../request/repeated-command.js";
 import type { Request } from "../request/request.js";
+import { contactStore } from "../run/store/contact-store.js";
 import { AUDIT_COMMAND, CAMPAIGN_COMMAND, runnableIn, shellWord } from "../ui/command-text.js";
 import { durationText } from "../ui/text.js";
 import { answersFrom, argvFrom, goalOf, goals } from "./goals.js";
-import type { MenuAnswers } from "./menu-answers.js";
-import { goalPage, type Page, pages } from "./pages.js";
+import type { MenuAnswers, OwnStore } from "./menu-answers.js";
+import { addressPage, goalPage, type Page, pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
 import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 
@@ -45,12 +47,14 @@ export async function menu(
   answersSoFar: Partial<MenuAnswers>,
 ): Promise<Request> {
   const times = await prompter.showWhile("planning", goalTimes(context));
-  const allPages = [goalPage(times), ...pages];
+  const address = addressPage((url) => contactStore({ ...context.env, STORE_URL: url }));
+  const allPages = [goalPage(times), address, ...pages];
   let firstPage = 0;
   for (;;) {
     await askPages(prompter, allPages, firstPage, answersSoFar);
     const request = requestOf(answersSoFar, context);
-    const duration = await showPlan(prompter, request, context.packageFolder);
+    const { ownStore } = answersFrom(answersSoFar);
+    const duration = await showPlan(prompter, request, ownStore, context.packageFolder);
     const next = await askNext(
       prompter,
       changeOptions(allPages, answersFrom(answersSoFar)),
@@ -76,13 +80,22 @@ export const commandSoFar = (
   const isAudit = goalOf(answersSoFar).isAudit === true;
   const words = answersSoFar.goal === undefined ? [] : argvFrom(answersSoFar);
   const name = isAudit ? AUDIT_COMMAND : CAMPAIGN_COMMAND;
-  return [name, ...words.map(shellWord), ...flags.map(shellWord)].join(" ");
+  const command = [name, ...words.map(shellWord), ...flags.map(shellWord)].join(" ");
+  const { ownStore } = answersFrom(answersSoFar);
+  return ownStore ? `${assignmentOf(ownStore)} ${command}` : command;
 };
+
+/** The store as a shell sets it. The menu takes no address with a password. */
+const assignmentOf = ({ url }: OwnStore): string => `STORE_URL=${shellWord(url)}`;
+
+/** A written command as the user can start it here, with the store that the menu asked for. */
+const shownCommand = (command: string, ownStore: OwnStore | undefined): string =>
+  runnableIn(ownStore ? command.replace(HIDDEN_STORE, assignmentOf(ownStore)) : command);
 
 /** The request of the answers. Its seed is drawn once: the plan that is shown is the one that runs. */
 function requestOf(answersSoFar: Partial<MenuAnswers>, context: MenuContext): Request {
-  const { storeUrl } = answersFrom(answersSoFar);
-  const env = storeUrl === "" ? context.env : { ...context.env, STORE_URL: storeUrl };
+  const { ownStore } = answersFrom(answersSoFar);
+  const env = ownStore ? { ...context.env, STORE_URL: ownStore.url } : context.env;
   const argv = [...argvFrom(answersSoFar), ...context.flags];
   const { seed } = parsed(argv, env).rounds;
   const request = parsed([...argv, "--seed", String(seed)], env);
@@ -207,28 +220,33 @@ async function askPages(
 async function showPlan(
   prompter: Prompter,
   request: Request,
+  ownStore: OwnStore | undefined,
   packageFolder: string,
 ): Promise<string | undefined> {
   const checking = Promise.all([
     request.start.audit
       ? auditPlan(request.targets, checks)
-      : previewCampaign(request, packageFolder),
+      : previewCampaign(request, packageFolder, ownStore?.found),
     runChecks(request.place.runtime, packageFolder),
     refuseIfLocked(),
   ]);
   try {
     const [plan, machineChecks] = await prompter.showWhile("making the plan", checking);
+    if ("estimate" in plan) dryRunExitCode(plan);
     const warnings = warningsFrom(machineChecks);
     const seconds = "estimate" in plan ? plan.estimate.seconds : plan.seconds;
     if (seconds > LONG_CAMPAIGN_S)
       warnings.push("this takes long: consider fewer runs or a shorter duration");
-    if (warnings.length > 0) prompter.show("Warnings", warnings);
+    const warningLines = warnings.map((warning) => `warning: ${warning}`);
 
-    // The plan comes last, and is folded where needed, so that the user sees it when deciding.
-    const command = runnableIn(request.record.command);
+    // The plan holds all that there is to know, and is folded where needed, so that the user sees it
+    // when deciding.
+    const command = shownCommand(request.record.command, ownStore);
     const room = prompter.linesAbove(command, START_OPTIONS.length);
     const lines =
-      "estimate" in plan ? planLines(plan, prompter.columns, room) : auditPlanLines(plan);
+      "estimate" in plan
+        ? planLines(plan, warningLines, { columns: prompter.columns, room })
+        : [...auditPlanLines(plan), ...warningLines];
     prompter.show("The plan", lines);
     prompter.showCommand("The same without the menu", command);
     return "estimate" in plan ? timesText(plan) : `about ${durationText(plan.seconds)}`;

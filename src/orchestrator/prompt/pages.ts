@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { driverLayerIds } from "../../contract/layers.js";
-import { usageError } from "../../kit/errors.js";
+import type { Discovery } from "../../contract/store.js";
+import { inOneLine, messageOf, usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
-import { countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
+import { AUTO, countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
 import { goals } from "./goals.js";
 import {
@@ -13,6 +14,7 @@ import {
   type LimitFlag,
   type MenuAnswers,
   OWN_STORE,
+  offeredClients,
   startableStores,
   usesStore,
 } from "./menu-answers.js";
@@ -111,26 +113,55 @@ const addressProblem = problemFrom((text) => {
     throw usageError("a password would stay on the screen: leave the menu and set STORE_URL");
 });
 
-/** The first question. @param times how long each goal takes with its default answers, by id */
+/**
+ * The first question.
+ * @param times how long each goal takes with its default answers, by id. A goal that asks how long
+ *   to measure has none before it is answered.
+ */
 export const goalPage = (times: Readonly<Record<string, string>>): Page =>
   page("What to do", "goal", (prompter, { goal }) => {
-    const options = goals.map(({ id, label, hint }) => ({
+    const options = goals.map(({ id, label, hint, asks }) => ({
       value: id,
-      label: times[id] === undefined ? label : `${label} (${times[id]})`,
+      label:
+        times[id] === undefined || asks.includes("duration") ? label : `${label} (${times[id]})`,
       hint,
     }));
     return prompter.selectOne("What do you want to do?", options, goal);
   });
 
+/**
+ * Asks where the user's store is until one answers there, and selects the clients that it serves.
+ * @param contact discovers the store at an address
+ */
+export const addressPage = (contact: (url: string) => Promise<Discovery>): Page => ({
+  title: "Address",
+  key: "ownStore",
+  async ask(prompter, { ownStore }) {
+    let initial = ownStore?.url ?? "";
+    for (;;) {
+      const url = await prompter.text("Where is the store?", initial, addressProblem);
+      if (url === BACK) return BACK;
+      try {
+        const found = await prompter.showWhile("contacting the store", contact(url));
+        const isKnown = isSameStore(found, ownStore?.found);
+        return { ownStore: { url, found }, ...(isKnown ? {} : { clients: offeredClients(found) }) };
+      } catch (error) {
+        prompter.show("This store cannot be measured", [inOneLine(messageOf(error))]);
+        initial = url;
+      }
+    }
+  },
+});
+
+const isSameStore = (found: Discovery, earlier: Discovery | undefined): boolean =>
+  found.store === earlier?.store && found.topology === earlier.topology;
+
 export const pages: readonly Page[] = [
-  page("Address", "storeUrl", (prompter, { storeUrl }) =>
-    prompter.text("Where is the store?", storeUrl, addressProblem),
-  ),
   page("Rates", "rates", (prompter, { rates }) =>
     prompter.text("How many requests/s, separated by spaces?", rates, ratesProblem),
   ),
-  page("Clients", "clients", (prompter, { clients }) => {
-    const groups = Object.entries(clientGroups()).map(
+  page("Clients", "clients", (prompter, { clients, ownStore }) => {
+    const groups = Object.entries(clientGroups(ownStore?.found)).map(
       ([name, ids]) => [name, ids.map((value) => ({ value }))] as const,
     );
     const message = "Which clients? (Space selects one or a group)";
@@ -218,7 +249,9 @@ export const pages: readonly Page[] = [
     });
   }),
   page("Runs", "runs", (prompter, { runs }) => {
-    const problemOf = problemFrom((text) => text === "auto" || numberIn("runs", "runs", text));
+    const problemOf = problemFrom(
+      (text) => text === AUTO || numberIn("runs", "runs", text, true, AUTO),
+    );
     const message = "How many runs each? (7 or more name a winner; auto: as many as it takes)";
     return prompter.text(message, runs, problemOf);
   }),

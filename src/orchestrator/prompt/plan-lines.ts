@@ -57,29 +57,50 @@ function folded(lines: readonly string[], room: number): readonly string[] {
   return [...shown, `  … ${lines.length - shown.length} more (--dry-run)`];
 }
 
+/** Whole notes within so many lines, of which the last one counts those left out. */
+function foldedNotes(notes: readonly string[], columns: number, room: number): readonly string[] {
+  const wrapped = notes.map((note) => wrap(note, columns));
+  if (wrapped.flat().length <= room) return wrapped.flat();
+
+  const shown: string[] = [];
+  let hidden = notes.length;
+  for (const lines of wrapped) {
+    if (shown.length + lines.length > room - 1) break;
+    shown.push(...lines);
+    hidden -= 1;
+  }
+  return [...shown, `… ${counted(hidden, "more note")} (--dry-run)`];
+}
+
 /**
  * The plan for the menu. Lines are at most `columns` wide, unless a name is longer. Where `room`
  * lines are too few, the table and the notes are folded, while targets, rounds, memory and time
  * stay.
+ * @param warnings lines on what would distort the figures, which come before the notes
  */
-export function planLines(preview: Preview, columns: number, room: number): string[] {
+export function planLines(
+  preview: Preview,
+  warnings: readonly string[],
+  { columns, room }: { columns: number; room: number },
+): string[] {
   const { plan } = preview;
   const wrapped = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, columns));
   const { head, table, targets } = configurationLines(plan, columns);
   const summary = wrapped([runtimeText(preview), ...head]);
   const groups = wrapped(groupLines(preview));
-  const notes = wrapped(noteLines(preview));
+  const notes = [...warnings, ...noteLines(preview)];
+  const noteLineCount = wrapped(notes).length;
   const totals = wrapped([totalsText(preview)]);
   const sharedRoom = room - summary.length - groups.length - totals.length;
   // A short table leaves its room to the notes.
-  const noteRoom = Math.max(Math.min(notes.length, 1), sharedRoom - table.length);
-  const tableRoom = sharedRoom - Math.min(notes.length, noteRoom);
+  const noteRoom = Math.max(Math.min(noteLineCount, 1), sharedRoom - table.length);
+  const tableRoom = sharedRoom - Math.min(noteLineCount, noteRoom);
   const isTableWhole = table.length <= tableRoom;
   return [
     ...summary,
     ...folded(isTableWhole ? table : targets, tableRoom),
     ...groups,
-    ...folded(notes, noteRoom),
+    ...foldedNotes(notes, columns, noteRoom),
     ...totals,
   ];
 }

@@ -123,9 +123,9 @@ function overview(name: string, helpCommand: string): string[] {
     `All flags are in ${helpCommand} TOPIC:`,
     ...helpTable(GROUPS.map(({ topic, title }) => [topic, title])),
     "",
-    "Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a run failed or a",
-    "target only failed its load, 5 some runs are invalid, 6 a threshold was missed,",
-    "130 interrupted",
+    "Exit codes: 0 done, 1 a defect of this program, 2 bad usage, 3 environment not",
+    "fit, 4 a run failed or a target only failed its load, 5 some runs are invalid,",
+    "6 a threshold was missed, 130 interrupted, 143 ended by SIGTERM or a hang-up",
   ];
 }
 

@@ -26,7 +26,7 @@ import {
 import { presetLayer, presetOf } from "./preset-layer.js";
 import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./program-flags.js";
 import { openLoopsOf, runsOf } from "./rates.js";
-import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
+import { assignments, HIDDEN_STORE, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import type {
   Request,
   RequestedComparisons,
@@ -340,7 +340,7 @@ export function requestFromLayers(
     start: startOf(settings, isStrict),
     record: {
       settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),
-      command: storeAccess.STORE_URL ? `STORE_URL=… ${command(seed)}` : command(seed),
+      command: storeAccess.STORE_URL ? `${HIDDEN_STORE} ${command(seed)}` : command(seed),
       criteria: [],
     },
     notices,

@@ -163,12 +163,6 @@ export function budgetS({ source, value }: SettingValue): number {
   );
 }
 
-function fixedRuns({ source, value }: SettingValue): number {
-  if (/^\d/.test(value)) return numberIn("runs", source, value);
-  const { min, max } = RANGES.runs;
-  throw badValue(source, value, `give a whole number from ${min} to ${max}, or auto`);
-}
-
 /** Reads `runs`, `max-runs` and `budget`. @throws usageError */
 export function runsOf(settings: Settings): Pick<RequestedRounds, "runs" | "adaptive"> {
   const runs = settings.get("runs");
@@ -182,7 +176,7 @@ export function runsOf(settings: Settings): Pick<RequestedRounds, "runs" | "adap
       throw usageError(
         `${useless.source} ${useless.value.slice(0, 60)} needs --runs auto${alternative}`,
       );
-    return { runs: fixedRuns(runs) };
+    return { runs: numberIn("runs", runs.source, runs.value, true, AUTO) };
   }
 
   const order = settings.get("order");

@@ -7,6 +7,9 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
   variable && !secret ? [variable] : [],
 );
 
+/** What stands in a written command for the address of a store, which may hold a password. */
+export const HIDDEN_STORE = "STORE_URL=…";
+
 /**
  * The command without the store's address, which may hold a password. Whoever repeats the command
  * sets STORE_URL.

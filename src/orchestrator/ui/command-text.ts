@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { displayPath } from "../../kit/display-path.js";
 import { shellQuoted } from "../../kit/shell-words.js";
 import { widthOf } from "./text.js";
 
@@ -40,6 +41,12 @@ export function runnableIn(command: string, folder: string = process.cwd()): str
     .replace(/(?<=^|\s)\.\/(?<script>scripts\/[\w.-]+)/, (_, script) => pathFrom(folder, script))
     .replace(/^ratelimit-bench(?= )/, `node ${pathFrom(folder, "dist/orchestrator/cli.js")}`);
 }
+
+/** The command that continues the campaign in a folder, as it is started from here. */
+export const resumeCommand = (folder: string): string =>
+  runnableIn(
+    `${CAMPAIGN_COMMAND} --resume ${shellWord(basename(folder))} --output ${shellWord(displayPath(dirname(folder)))}`,
+  );
 
 /** A word with its quoted parts whole. A flag and its value are one piece. */
 const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;

@@ -3,7 +3,7 @@ import type { EventOf } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { EXIT } from "../../kit/errors.js";
 import type { CampaignState } from "./campaign-state.js";
-import { REPORT_COMMAND, runnableIn, shellWord } from "./command-text.js";
+import { REPORT_COMMAND, resumeCommand, runnableIn, shellWord } from "./command-text.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";
 import { are, counted, escapeControls, wrap } from "./text.js";
 
@@ -41,23 +41,36 @@ function problemText(finished: EventOf<"run_finished">): string {
   return reasons.map(({ text }) => text).join("; ");
 }
 
-/** The lines on problems, one for all runs of a configuration with the same problem. */
+/**
+ * The lines on problems, one for all runs with the same problem. A round's problem is that of all its
+ * targets.
+ */
 function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished">[]): string[] {
-  const runsByFailure = new Map<string, EventOf<"run_finished">[]>();
-  for (const finished of runs) {
-    const started = state.started.get(finished.file);
-    const subject = started ? configurationText(started.configuration) : finished.file;
-    const key = JSON.stringify([subject, problemText(finished)]);
-    runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished]);
-  }
-
-  return [...runsByFailure].map(([key, failedRuns]) => {
-    const [subject, problem] = JSON.parse(key) as [string, string];
-    const [first, ...others] = failedRuns.map(runNumberText);
-    const runNumbers = failedRuns.map(({ run }) => run).join(", ");
-    const numbers = others.length > 0 ? `runs ${runNumbers}` : first;
-    return escapeControls(`${subject}, ${numbers}: ${problem}`);
+  const runsByProblem = groupedBy(runs, problemText);
+  return [...runsByProblem].map(([problem, failedRuns]) => {
+    const runsBySubject = groupedBy(failedRuns, ({ file }) => {
+      const started = state.started.get(file);
+      return started ? configurationText(started.configuration) : file;
+    });
+    const subjects = [...runsBySubject].map(([subject, ownRuns]) => {
+      const [first, ...others] = ownRuns.map(runNumberText);
+      const runNumbers = ownRuns.map(({ run }) => run).join(", ");
+      return `${subject}, ${others.length > 0 ? `runs ${runNumbers}` : first}`;
+    });
+    return escapeControls(`${subjects.join("; ")}: ${problem}`);
   });
+}
+
+function groupedBy<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
 }
 
 const isInterrupted = ({ ended }: CampaignState): boolean =>
@@ -128,12 +141,26 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
     lines.push(
       `${suspect} ${ofAll} ${are(suspect)} suspect${suspectRules(finished)}: the report says why`,
     );
-  if (failed > 0 && ended.folder) lines.push("measure the failed runs again with --resume");
   if (isInterrupted(state)) lines.push(...keptLines(state, runs.length));
 
   const wrapped = lines.flatMap((line) => wrap(line, columns, "    "));
+  if (failed > 0 && ended.folder && !isInterrupted(state))
+    wrapped.push("measure the failed runs again with", `  ${resumeCommand(ended.folder)}`);
   if (isInterrupted(state)) wrapped.push(...reportCommandLines(state));
-  return wrapped;
+  return [...wrapped, ...exitCodeLines(ended)];
+}
+
+/** What the exit codes say that scripts branch on. */
+const EXIT_TEXTS: Readonly<Record<number, string>> = {
+  [EXIT.configurationFailed]: "a run or the report failed, or a target only failed its load",
+  [EXIT.runsInvalid]: "some runs are invalid",
+  [EXIT.regression]: "a threshold was missed",
+};
+
+/** The exit code of a campaign that measured; empty where it says nothing but what is on the screen. */
+function exitCodeLines({ folder, exit_code: code }: EventOf<"ended">): string[] {
+  const text = EXIT_TEXTS[code];
+  return folder === undefined || text === undefined ? [] : [`exit code ${code}: ${text}`];
 }
 
 /** The lines on the first problems of runs, and on how many more there are. */

@@ -131,15 +131,20 @@ export function liveLines(
   return lines.slice(0, Math.max(1, rows - 1));
 }
 
+/** Save and restore the place of the cursor. Every terminal knows these, unlike those of ansi-escapes. */
+const SAVE_CURSOR = "\u001b7";
+const RESTORE_CURSOR = "\u001b8";
+
 /**
  * Draws lines at the bottom of the terminal, and redraws them in place. The hidden cursor stays at
- * the start of the first line. After a resize the frame still begins there, and everything below
- * belongs to it.
+ * the start of the first line, and is put back there because Enter moves it. After a resize the frame
+ * still begins where the cursor is, and everything below belongs to it.
  */
 export class Frame {
   readonly #output: Output;
   #shown: readonly string[] = [];
   #isDrawn = false;
+  #isPlaceSaved = false;
 
   constructor(output: Output) {
     this.#output = output;
@@ -147,20 +152,31 @@ export class Frame {
 
   draw(lines: readonly string[]): void {
     this.#shown = lines;
-    this.#output.write(this.#hideCursorText() + this.#redrawText());
+    this.#output.write(this.#hideCursorText() + this.#startText() + this.#redrawText());
   }
 
   print(lines: readonly string[], write = (text: string) => this.#output.write(text)): void {
     if (lines.length === 0) return;
-    this.#output.write(`\r${ansi.eraseDown}`);
+    this.#output.write(`${this.#startText()}${ansi.eraseDown}`);
     write(`${lines.join("\n")}\n`);
     if (this.#isDrawn) this.#output.write(this.#redrawText());
   }
 
   remove(): void {
     if (!this.#isDrawn) return;
+    this.#output.write(`${this.#startText()}${ansi.eraseDown}${ansi.cursorShow}`);
     this.#isDrawn = false;
-    this.#output.write(`\r${ansi.eraseDown}${ansi.cursorShow}`);
+    this.#isPlaceSaved = false;
+  }
+
+  /** Keeps the frame where the cursor is now, because a resize moves lines. */
+  moved(): void {
+    this.#isPlaceSaved = false;
+  }
+
+  /** Leads to the start of the first line. */
+  #startText(): string {
+    return `${this.#isPlaceSaved ? RESTORE_CURSOR : ""}\r`;
   }
 
   #hideCursorText(): string {
@@ -173,7 +189,9 @@ export class Frame {
     // Each line is overwritten and the area below erased last, so no row is ever blank or flickers.
     const text = this.#shown.map((line) => `${line}${ansi.eraseEndLine}`).join("\n");
     const up = this.#shown.length > 1 ? ansi.cursorUp(this.#shown.length - 1) : "";
-    return `\r${text}${this.#shown.length > 0 ? "" : ansi.eraseEndLine}${ansi.eraseDown}${up}\r`;
+    this.#isPlaceSaved = true;
+    const end = `${this.#shown.length > 0 ? "" : ansi.eraseEndLine}${ansi.eraseDown}${up}\r`;
+    return `${text}${end}${SAVE_CURSOR}`;
   }
 }
 
@@ -254,6 +272,7 @@ export class LiveScreen implements Screen {
   };
 
   readonly #redraw = (): void => {
+    this.#frame.moved();
     this.#drawnAtMs = Number.NEGATIVE_INFINITY;
     this.#draw();
   };
@@ -313,7 +332,8 @@ export class LiveScreen implements Screen {
           ),
         ];
       case "run_finished":
-        return this.#finishedLines(event);
+        // What ended the campaign is said once, at its end.
+        return event.status === "aborted" ? [] : this.#finishedLines(event);
       case "look":
         return this.#wrapped(lookText(event));
       case "phase":

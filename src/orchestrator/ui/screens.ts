@@ -83,6 +83,8 @@ export class LineScreen extends WrittenScreen<LineDetail> {
           ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event, this.state).join(", ")}`)
           : [];
       case "run_finished":
+        // What ended the campaign is said once, at its end.
+        if (event.status === "aborted") return [];
         if (this.detail !== "run") return stamped(`  ${endText(event, this.state)}`);
         return stamped(runLine(event, this.state));
       case "detail": {

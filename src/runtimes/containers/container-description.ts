@@ -106,7 +106,10 @@ async function openRuntime(
   options: RuntimeOptions,
 ): Promise<ContainerRuntime> {
   const isOnHosts = engines.some(({ host }) => host);
-  const opened = await connectAll(engines, isOnHosts ? "" : "; or use --runtime local");
+  const opened = await connectAll(
+    engines,
+    isOnHosts ? "" : "; --runtime local needs no containers",
+  );
   const source = await imageSource?.connect().catch(() => undefined);
   try {
     return await ContainerRuntime.open(

@@ -170,7 +170,8 @@ function unavailableReason(error: unknown, name: string): string {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === "EACCES")
     return `no permission to use ${name}: add yourself to its group (sudo usermod -aG docker $USER, then log in again)`;
-  if (code === "ENOENT" || code === "ECONNREFUSED") return `${name} is not running`;
+  if (code === "ENOENT") return `${name} is not installed or not running`;
+  if (code === "ECONNREFUSED") return `${name} is not running`;
   return `${name} does not answer: ${messageOf(cause)}`;
 }
 

@@ -2,9 +2,12 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { definedOnly } from "../../../src/kit/defined-only.js";
+import { EXIT } from "../../../src/kit/errors.js";
+import { contactStore } from "../../../src/orchestrator/run/store/contact-store.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
+import { expectFailure } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
 import { ROOT } from "../../helpers/programs.js";
@@ -49,6 +52,22 @@ async function encryptedStore(port: number, asks = false): Promise<TestStore> {
 }
 
 describe("a store that the user already runs", needs(["redis"]), () => {
+  test("is detected before a campaign, and nobody at the address is said in one line", async () => {
+    const store = await TestStore.start([], "redis");
+    onTestFinished(() => store.stop());
+    const STORE_URL = `redis://127.0.0.1:${store.port}`;
+    expect(await contactStore({ STORE_URL })).toMatchObject({
+      store: "redis",
+      topology: "standalone",
+    });
+    await store.stop();
+    await expectFailure(
+      () => contactStore({ STORE_URL }),
+      EXIT.environment,
+      `127.0.0.1:${store.port} does not answer`,
+    );
+  });
+
   test("with a password, encryption and certificates of clients: every client, nothing of the user's touched, no secret anywhere [R-keys-4]", async () => {
     const port = await freePort();
     const store = await encryptedStore(port, true);

@@ -17,6 +17,19 @@ import { ROOT } from "../../helpers/programs.js";
 
 const newFolder = temporaryFolders();
 
+test.each([
+  [["--help"], 0, "--dev"],
+  [["--bogus"], 2, "--bogus"],
+  [["--dev", "--kubernetes"], 2, "--dev"],
+])("%j installs nothing", (words, code, part) => {
+  const { status, stdout, stderr } = spawnSync("bash", ["scripts/setup.sh", ...words], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  expect(status).toBe(code);
+  expect(code === 0 ? stdout : stderr).toContain(part);
+});
+
 /** What stands in for npm: it puts the packages that setup.sh needs where npm would. */
 const NPM = `
 for name in typescript @kubernetes/client-node vitest; do

@@ -168,6 +168,14 @@ describe("a dry run reports that the start would be refused:", () => {
     ).not.toHaveProperty("refusal");
   });
 
+  test("for a container engine that does not run", async () => {
+    vi.stubEnv("DOCKER_HOST", `unix://${join(newFolder(), "docker.sock")}`);
+    const request = requestOf("--quick", "--runtime", "docker", "--output", newFolder());
+    const preview = await previewCampaign(request, packageOf());
+    expect(preview.plan.runs.length).toBeGreaterThan(0);
+    expect(preview.refusal).toContain("Docker is not");
+  });
+
   test("for CPUs that this machine does not have [R-machine-2]", async () => {
     const count = cpus().length;
     const request = local("--cpuset-server", `0-${count}`);

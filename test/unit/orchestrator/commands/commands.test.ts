@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Argument } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -209,7 +209,7 @@ describe("what doctor says that a machine can show", () => {
     const none = { ...power, interval: null, detectable: null, rounds_needed: [null, null, null] };
     const found = resolutionOf(none, { rounds: 2, slices_s: 1, seconds: 15 });
     expect(found).toMatchObject({ interval: null, found_in_7_rounds_percent: null });
-    expect(resolutionLines(found)[1]).toContain("1.004 (no interval)");
+    expect(resolutionLines(found)[1]).toContain("1.004 (too few rounds for an interval)");
   });
 });
 
@@ -251,6 +251,22 @@ test.each(["-1", "1.5", "601", "abc", "", "1e2"])(
     await expectFailure(refused, EXIT.usage, "--seconds", "0 to 600");
   },
 );
+
+test("a dry run of an audit prints its plan and starts nothing", async () => {
+  const output = newFolder();
+  const printed: string[] = [];
+  const context: CliContext = {
+    ...CONTEXT,
+    audit: async () => {
+      throw new Error("an audit was started");
+    },
+    print: (text) => printed.push(text),
+  };
+  const flags = ["--clients", "memory,none", "--checks", "exact-burst", "--runtime", "local"];
+  expect(await audit.run([...flags, "--dry-run", "--output", output], context)).toBe(EXIT.done);
+  expect(printed.join()).toMatch(/1 target, 1 check each.*memory/);
+  expect(readdirSync(output)).toEqual([]);
+});
 
 test.each<[flags: string[], words: string, env?: Record<string, string>]>([
   [["--clients", "memory", "--checks", "exact-brust"], "exact-burst"],

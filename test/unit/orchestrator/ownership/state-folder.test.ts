@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
+import { Lease } from "../../../../src/orchestrator/ownership/lease.js";
 import {
   acquireLock,
   leasesFolder,
@@ -36,6 +37,19 @@ describe("the lock", () => {
     );
     await release();
     await (await acquireLock("20260101_000002"))();
+  });
+
+  test("of a campaign names its folder, once it has one", async () => {
+    const release = await acquireLock("20260101_000000");
+    const lease = await Lease.open("20260101_000000");
+    await lease.update({ folder: "/elsewhere/results/20260101_000000" });
+    await expectFailure(
+      () => acquireLock("20260101_000001"),
+      EXIT.environment,
+      "/elsewhere/results/20260101_000000",
+    );
+    await lease.close();
+    await release();
   });
 
   test("is held by one of many that start at once [R-second-2]", async () => {

@@ -210,6 +210,7 @@ test.each([
   [["--runs", "auto", "--budget", "0s"], "with its unit"],
   [["--runs", "auto", "--rate", "100"], "an open loop fixes"],
   [["--runs", "automatic"], "or auto"],
+  [["--runs", "0"], "or auto"],
 ])("refused in one line: %j", async (flags, text) => {
   await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);
 });

@@ -82,8 +82,27 @@ describe("the problem lines", () => {
       expect.stringContaining("1, 2:"),
     ]);
     expect(lines.filter((line) => line.includes("M9 reason"))).toHaveLength(4);
-    expect(lines.at(-2)).toContain("2 more");
-    expect(lines.at(-1)).toContain("--resume");
+    expect(lines.at(-4)).toContain("2 more");
+    expect(lines.at(-2)).toContain("run-all.sh --resume 20260101_120000 --output /results");
+    expect(lines.at(-1)).toContain("exit code 4");
+  });
+
+  test("say the problem of a round once, with all its targets", () => {
+    const round = new EventFixture(planOf("--clients", "iovalkey,none", "--runs", "7"));
+    const reasons = [{ rule: "M36", severity: "invalid" as const, text: "it stood still" }];
+    const numbers = [1, 2, 3];
+    const lines = problemLines(
+      storyOf([
+        round.campaign(),
+        ...numbers.map((number) => round.started(number)),
+        ...numbers.map((number) => round.finished(number, { status: "invalid", reasons })),
+        round.ended({ exit_code: 5, runs: { invalid: 3 } }),
+      ]),
+    );
+    const [told, ...again] = lines.filter((line) => line.includes("it stood still"));
+    expect(again).toEqual([]);
+    for (const target of ["iovalkey,", "none,"]) expect(told).toContain(target);
+    expect(lines.at(-1)).toContain("exit code 5");
   });
 
   test("count suspect, spoiled and kept runs", () => {

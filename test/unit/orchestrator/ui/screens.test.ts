@@ -125,7 +125,8 @@ describe("one line per phase", () => {
     const { out, err } = lines("phase");
     expect(err.lines[0]).toBe("a warning");
     expect(err.text).toContain("SIGKILL");
-    expect(err.lines.at(-1)).toContain("--resume");
+    expect(err.lines.at(-2)).toContain("--resume");
+    expect(err.lines.at(-1)).toContain("exit code 4");
     expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
     expect(out.text).toContain("log: /results/20260101_120000/benchmark.log\n");
   });
@@ -183,7 +184,7 @@ describe("a name with control characters", () => {
     const { out, err } = render((outputs) => new LiveScreen(outputs, "verbose"), events, terminal);
     // What the screen itself writes: cursor and erase sequences, and returns to the first column.
     const own = (out.text + err.text)
-      .replaceAll(new RegExp(`${ESC}\\[(\\?25[lh]|\\d*[AJK])`, "g"), "")
+      .replaceAll(new RegExp(`${ESC}([78]|\\[(\\?25[lh]|\\d*[AJK]))`, "g"), "")
       .replaceAll("\r", "");
     expect(own).not.toMatch(CONTROLS);
     expect(own).toContain("\\x1b]0;owned");

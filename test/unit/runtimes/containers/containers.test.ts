@@ -104,7 +104,7 @@ test("every part has an address of its own, and those given back are the last to
 
 test.each([
   ["EACCES", /usermod -aG docker/],
-  ["ENOENT", /^Docker is not running$/],
+  ["ENOENT", /^Docker is not installed or not running$/],
   ["ECONNREFUSED", /^Docker is not running$/],
   ["EPIPE", /^Docker does not answer: broken$/],
 ])(
