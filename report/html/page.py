@@ -32,7 +32,7 @@ from report.sections.faults import fault_headlines
 from report.sections.figure_cells import marks_note
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.forest import forests
-from report.sections.headings import page_heading
+from report.sections.headings import node_texts, page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.trace import limited_text
@@ -175,6 +175,7 @@ def render_page(
         },
         campaign=campaign,
         heading=page_heading(analysis),
+        node_texts=node_texts(campaign),
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,

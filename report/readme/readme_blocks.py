@@ -13,6 +13,7 @@ from report.results.archives import unpack_judged
 from report.results.load import load_campaign
 from report.results.model import Campaign
 from report.sections.decision_table import DecisionCell, decision_cells, figure_names
+from report.sections.headings import node_texts
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
@@ -74,7 +75,7 @@ def _example_blocks() -> list[str]:
     return [
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
         "\n".join(_decision_table(cell)),
-        f"**{prose(recommend(analysis).lead)}**",
+        f"**{prose(recommend(analysis).lead)} Measured with {prose(', '.join(node_texts(campaign)))}.**",
         provenance,
     ]
 

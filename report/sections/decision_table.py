@@ -18,7 +18,7 @@ from report.sections.ranking_text import sentence
 from report.sections.script_text import difference, disclosure
 from report.sections.section import Line, TableCell
 from report.statistics.decision import Comparison
-from report.statistics.power import MAX_RUNS, fewest_for_a_claim
+from report.statistics.power import MAX_RUNS
 
 #: The name of the copy of a reference, directly below it.
 COPY = "its copy"
@@ -170,11 +170,10 @@ def _outlook(comparison: Comparison) -> str:
     is_open = comparison.status == "not decided" or comparison.size_is_open
     if not is_open or comparison.blocked:
         return ""
-    if comparison.runs_needed:
-        return f"takes about {comparison.runs_needed:,} runs"
-    if comparison.too_few_runs and comparison.runs_needed is None:
-        return f"takes {fewest_for_a_claim(comparison.pairs is not None)} runs"
-    return f"takes over {MAX_RUNS:,} runs"
+    runs = comparison.runs_to_decide
+    if runs is None:
+        return f"takes over {MAX_RUNS:,} runs"
+    return f"takes {'about ' if comparison.runs_needed else ''}{runs:,} runs"
 
 
 def against_base(comparison: Comparison | None) -> str:

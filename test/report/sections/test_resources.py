@@ -76,3 +76,34 @@ def test_by_turns_what_other_programs_did_in_a_round_is_said_once(build: Build) 
     assert "M25 (2 rounds)" in outcome.page
     # Each row of a table of data stands alone.
     assert outcome.text("runs.csv").count("other programs used 153 %") == 2
+
+
+def test_the_headline_says_how_many_rounds_do_not_count(build: Build) -> None:
+    turns = {"group": 1, "turns": 30, "lead_in_ms": 5, "slice_ms": 100, "drained_s": 0.1}
+    still = verdict("invalid", ("M36", "the load generator stood still for 0.12 s"))
+    runs = [result(configuration(), run) | {"turns": turns} for run in range(1, 7)]
+    runs.append(result(configuration(), 7, verdict=still) | {"turns": turns})
+    planned = manifest([configuration()], runs=7)
+    planned["plan"]["order"] = "turns"
+    for run in planned["plan"]["runs"]:
+        run |= {"round": run["run"], "group": 1}
+    summary = build(planned, runs, "--output-format", "all").text("summary.md")
+    lead = summary.partition("Campaign `")[0]
+    assert "1 of 7 rounds does not count: the load generator stood still for 0.12 s." in lead
+
+
+def test_a_row_says_how_many_of_its_runs_are_invalid(build: Build) -> None:
+    still = verdict("invalid", ("M36", "the load generator stood still for 0.12 s"))
+    runs = [*(result(configuration(), run) for run in range(1, 7))]
+    runs.append(result(configuration(), 7, verdict=still))
+    outcome = build(manifest([configuration()], runs=7), runs, "--output-format", "all")
+    (row,) = [line for line in outcome.text("summary.md").splitlines() if "6 of 7" in line]
+    assert row.endswith("1 of 7 runs invalid |")
+
+
+def test_the_header_of_page_and_summary_name_the_version_of_node(build: Build) -> None:
+    document = result(configuration())
+    outcome = build(manifest([configuration()]), [document], "--output-format", "all")
+    version = f"Node.js {document['versions']['node']}"
+    assert version in outcome.page.partition("<h1")[0]
+    assert version in outcome.text("summary.md").partition("###")[0]
