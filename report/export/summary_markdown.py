@@ -128,7 +128,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         cpus_sentence(row.summary for row in decision_cell.rows),
         marks,
     ]
-    return [*blocks, [" ".join(filter(None, notes))]]
+    warnings = [prose(warning.text) for warning in decision_cell.warnings]
+    return [*blocks, [" ".join(filter(None, notes))], _bullets(warnings)]
 
 
 def _bullets(lines: Iterable[str], heading: str = "") -> list[str]:

@@ -98,7 +98,7 @@ def _table_parts(
     texts = (
         f"{runtime.title}." if runtime.name else "",
         heading,
-        f"Each figure is the median over the runs, beside it their range{ratio}.",
+        f"Each figure is the median over the runs, in brackets their range{ratio}.",
         "Server CPU is that of all servers together." if has_several_servers else "",
         cpus_sentence(runtime.ordered),
         marks_note(figures),

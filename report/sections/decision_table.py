@@ -2,7 +2,7 @@
 ranking."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -71,6 +71,22 @@ class DecisionRow(Struct, frozen=True):
     def short_conclusion(self) -> str:
         """Its status for a narrow form without styles: `faster`, or `its copy, no difference`."""
         return ", ".join(filter(None, (COPY if self.is_copy else "", self.status)))
+
+    @property
+    def warnings(self) -> tuple[tuple[str, str], ...]:
+        """What a median hides about its runs: the beginning of each sentence, and all of it."""
+        return tuple((text.partition(":")[0], text) for text in self.summary.warnings)
+
+    def hidden_when_narrow(self, names: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """What a narrow screen has no column for, by the names of the figures."""
+        for (figure_name, unit), figure in zip(names, self.figures, strict=True):
+            if figure is self.mean or figure is self.store_cpu:
+                yield ", ".join(filter(None, (figure_name, unit))), figure.plain
+        if self.cpu_ratio != ABSENT:
+            yield "Ratio of CPU", self.cpu_ratio
+        yield "Limited by", self.limit.text
+        for beginning, text in self.warnings:
+            yield beginning, text.removeprefix(f"{beginning}: ")
 
     @property
     def figures(self) -> tuple[TableCell, ...]:

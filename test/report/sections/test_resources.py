@@ -1,5 +1,7 @@
 """What other programs took and what roles waited for: said once, and in a table."""
 
+import re
+
 from builder import Document, configuration, result, verdict
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results
@@ -107,3 +109,30 @@ def test_the_header_of_page_and_summary_name_the_version_of_node(build: Build) -
     version = f"Node.js {document['versions']['node']}"
     assert version in outcome.page.partition("<h1")[0]
     assert version in outcome.text("summary.md").partition("###")[0]
+
+
+def test_a_row_of_the_page_has_its_range_its_warnings_and_what_a_narrow_screen_hides(
+    build: Build,
+) -> None:
+    targets = [configuration("iovalkey"), configuration("valkey-glide")]
+    two_levels = [2000, 2004, 2002, 2700, 2704, 2702, 2701, 2703, 2705, 2706, 2699, 2698]
+    runs = [
+        result(target, run, rate) for target in targets for run, rate in enumerate(two_levels, 1)
+    ]
+    outcome = build(manifest(targets, runs=12), runs, "--output-format", "all")
+    row = re.findall(r"<tr data-row.*?</tr>", outcome.page, re.DOTALL)[1]
+    (server_cpu,) = [cell for cell in row.split("<td") if "ratio " in cell and "number" in cell]
+    assert re.search(r"\(\d[\d.]*–\d[\d.]*\)</span> <span[^>]*>ratio \d", server_cpu)
+    assert "Runs have two levels" in row
+    for name in ("Store CPU", "Limited by", "Ratio of CPU"):
+        assert f"{name}" in row.partition('class="narrow-only"')[2]
+    assert "Runs have two levels" in outcome.text("summary.md").partition("<!-- details -->")[0]
+
+
+def test_a_missing_figure_has_no_mark(build: Build) -> None:
+    suspect = verdict("suspect", REASON)
+    runs = [result(configuration(label), 1, verdict=suspect) for label in ("iovalkey", "none")]
+    targets = [configuration(label) for label in ("iovalkey", "none")]
+    outcome = build(manifest(targets, runs=1), runs, "--output-format", "all")
+    assert "‖" in outcome.text("summary.md")
+    assert "–‖" not in outcome.text("summary.md")
