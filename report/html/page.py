@@ -35,6 +35,7 @@ from report.sections.forest import forests
 from report.sections.headings import node_texts, page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
+from report.sections.rules import named_rules
 from report.sections.trace import limited_text
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
@@ -176,6 +177,7 @@ def render_page(
         campaign=campaign,
         heading=page_heading(analysis),
         node_texts=node_texts(campaign),
+        rules=named_rules([*campaign.counted, *campaign.beside]),
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,

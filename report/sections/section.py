@@ -58,6 +58,8 @@ class TableRow(Struct, frozen=True):
     kept: int = 1
     colour: str = ""
     """The row of the campaign whose colour it has; empty for no colour."""
+    anchor: str = ""
+    """The id under which links of the page reach it; empty for none."""
 
 
 class TableGroup(Struct, frozen=True):

@@ -1,11 +1,13 @@
 """What other programs took and what roles waited for: said once, and in a table."""
 
+import html
 import re
 
 from builder import Document, configuration, result, verdict
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from report.sections.cpu import resources
+from report.sections.rules import RULE_SENTENCES
 from tables import by_column, only_table
 
 REASON = ("M25", "other programs used 153 % of one CPU in the window (this machine has 2)")
@@ -75,7 +77,7 @@ def test_by_turns_what_other_programs_did_in_a_round_is_said_once(build: Build) 
         assert text.count("other programs used 153 % of one CPU in the window") == 1
         assert text.count("In 2 of 3 rounds their share makes the runs suspect") == 1
         assert "Other programs disturbed" not in text
-    assert "M25 (2 rounds)" in outcome.page
+    assert "M25</a> (2 rounds)" in outcome.page
     # Each row of a table of data stands alone.
     assert outcome.text("runs.csv").count("other programs used 153 %") == 2
 
@@ -136,3 +138,13 @@ def test_a_missing_figure_has_no_mark(build: Build) -> None:
     outcome = build(manifest(targets, runs=1), runs, "--output-format", "all")
     assert "‖" in outcome.text("summary.md")
     assert "–‖" not in outcome.text("summary.md")
+
+
+def test_each_rule_of_a_reason_leads_to_what_it_says(build: Build) -> None:
+    reason = verdict("suspect", ("M26", "not steady, where M25 does not explain it"))
+    page = build(manifest([configuration()]), [result(configuration(), verdict=reason)]).page
+    for rule in ("M25", "M26"):
+        assert f'<a href="#rule-{rule}">{rule}</a>' in page
+        (line,) = re.findall(rf'<tr id="rule-{rule}">.*?</tr>', page, re.DOTALL)
+        assert RULE_SENTENCES[rule] in html.unescape(line)
+    assert 'id="rule-M36"' not in page
