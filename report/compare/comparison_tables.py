@@ -163,7 +163,7 @@ def _notes(outcome: Outcome) -> list[str]:
 
 
 def _version_notes(outcome: Outcome) -> Iterator[str]:
-    """The versions of the client that each compared row had: `ioredis-base@valkey: client 5.6.1`."""
+    """The client versions of each compared row: `ioredis-base@valkey: client 5.6.1`."""
     pairs = [row_comparison.matched for row_comparison in outcome.row_comparisons]
     versions: dict[str, list[str]] = {}
     for row in (row for pair in pairs for row in (pair.base, pair.new)):

@@ -200,10 +200,10 @@ def against_base(comparison: Comparison | None) -> str:
 
 def verdict_summary(summary: Summary) -> str:
     """`valid`, or how many of the planned runs are not: `1 of 5 runs suspect`."""
-    verdicts = Counter(run.verdict for run in summary.runs)
+    # A run that was not measured has no verdict of its own, and is what happened to it.
+    verdicts = Counter(run.verdict if run.measured else run.record.status for run in summary.runs)
     counts = {
-        "invalid": verdicts["invalid"],
-        "suspect": verdicts["suspect"],
+        **{kind: verdicts[kind] for kind in ("invalid", "failed", "aborted", "suspect")},
         "missing": len(summary.missing),
     }
     parts = [f"{number} {kind}" for kind, number in counts.items() if number]

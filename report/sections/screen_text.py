@@ -4,7 +4,7 @@ what a reader must know about the conclusions."""
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from textwrap import wrap
+from textwrap import TextWrapper
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
@@ -163,7 +163,12 @@ def _short_verdict(row: DecisionRow) -> str:
 def _verdict_lines(rows: Sequence[DecisionRow]) -> list[str]:
     """Explains the asterisks."""
     marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short_verdict(row))]
-    return wrap(f"* {', '.join(marked)}", WIDTH) if marked else []
+    return _wrapped(f"* {', '.join(marked)}") if marked else []
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text in lines of the screen's width. Names such as valkey-glide stay whole."""
+    return TextWrapper(WIDTH, break_on_hyphens=False).wrap(text)
 
 
 def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
@@ -178,7 +183,7 @@ def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
             by_limit.setdefault(limit.resource, []).append(name(row.summary))
     if not by_limit:
         return []
-    lines = wrap(f"Limited by {_limits_text(by_limit)}", WIDTH)
+    lines = _wrapped(f"Limited by {_limits_text(by_limit)}")
     return lines if len(lines) <= _MAX_LIMIT_LINES else []
 
 
@@ -199,4 +204,4 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
 
     for text, times in times_of.items():
         occurrence_text = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
-        yield from wrap(f"{text}{occurrence_text}.", WIDTH)
+        yield from _wrapped(f"{text}{occurrence_text}.")

@@ -41,7 +41,10 @@ function problemText(finished: EventOf<"run_finished">): string {
   return reasons.map(({ text }) => text).join("; ");
 }
 
-/** The lines on problems, one for all runs of a configuration with the same problem. */
+/**
+ * The lines on problems, one for all runs of a configuration with the same problem. Configurations whose runs of the
+ * same numbers have one problem, as in a round by turns, share a line.
+ */
 function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished">[]): string[] {
   const runsByFailure = new Map<string, EventOf<"run_finished">[]>();
   for (const finished of runs) {
@@ -51,12 +54,19 @@ function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished
     runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished]);
   }
 
-  return [...runsByFailure].map(([key, failedRuns]) => {
-    const [subject, problem] = JSON.parse(key) as [string, string];
-    const [first, ...others] = failedRuns.map(runNumberText);
+  const subjectsByProblem = new Map<string, string[]>();
+  for (const [key, failedRuns] of runsByFailure) {
+    const [subject = "", problem = ""] = JSON.parse(key) as string[];
+    const [first = "", ...others] = failedRuns.map(runNumberText);
     const runNumbers = failedRuns.map(({ run }) => run).join(", ");
-    const numbers = others.length > 0 ? `runs ${runNumbers}` : first;
-    return escapeControls(`${subject}, ${numbers}: ${problem}`);
+    const line = `${others.length > 0 ? `runs ${runNumbers}` : first}: ${problem}`;
+    subjectsByProblem.set(line, [...(subjectsByProblem.get(line) ?? []), subject]);
+  }
+
+  return [...subjectsByProblem].map(([line, [first = "", ...others]]) => {
+    const subject =
+      others.length > 0 ? `each of ${counted(others.length + 1, "configuration")}` : first;
+    return escapeControls(`${subject}, ${line}`);
   });
 }
 

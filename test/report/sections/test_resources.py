@@ -3,10 +3,11 @@
 import html
 import re
 
-from builder import Document, configuration, result, verdict
+from builder import Document, configuration, failed_result, result, verdict
 from campaign_writer import manifest
-from conftest import Build, analysis_of_results
+from conftest import Build, analysis_of_results, summaries_of
 from report.sections.cpu import resources
+from report.sections.decision_table import verdict_summary
 from report.sections.rules import RULE_SENTENCES
 from tables import by_column, only_table
 
@@ -148,3 +149,9 @@ def test_each_rule_of_a_reason_leads_to_what_it_says(build: Build) -> None:
         (line,) = re.findall(rf'<tr id="rule-{rule}">.*?</tr>', page, re.DOTALL)
         assert RULE_SENTENCES[rule] in html.unescape(line)
     assert 'id="rule-M36"' not in page
+
+
+def test_an_aborted_run_is_not_counted_as_invalid() -> None:
+    stopped = failed_result(configuration(), 2, "interrupted", status="aborted")
+    (row,) = summaries_of(result(configuration(), 1), stopped)
+    assert verdict_summary(row) == "1 of 2 runs aborted"
