@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 import {
   MACHINE_KEY,
   MANIFEST_SCHEMA_VERSION,
@@ -25,6 +27,13 @@ const upTo = (most: number): number[] => Array.from({ length: most }, (_, index)
 
 if (RESULT_SCHEMA_VERSION !== MANIFEST_SCHEMA_VERSION)
   throw new Error("the report reads results and manifests of one version");
+
+/** What each rule says, by its number, from the headings of docs/rules.md. */
+const ruleSentences = Object.fromEntries(
+  [...readFileSync("docs/rules.md", "utf8").matchAll(/^### (M\d+): (.+)$/gm)].map(
+    ([, rule, sentence]) => [rule, sentence],
+  ),
+);
 
 /** Numbers and names that harness and report share, for `report/base/contract.py`. */
 export const sharedConstants = {
@@ -56,6 +65,7 @@ export const sharedConstants = {
   slice_ms: SLICE_MS,
   foreign_cpu_percent: FOREIGN_CPU_PERCENT,
   printed_rounding: ROUNDING,
+  rule_sentences: ruleSentences,
   served_again: {
     seconds: RECOVERED.seconds,
     share: RECOVERED.served_share,

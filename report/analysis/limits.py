@@ -13,11 +13,14 @@ from report.results.model import Run
 #: The resource that a result names if nothing was used up.
 NONE = "none"
 
+#: The resource of a machine whose CPUs were all busy.
+HOST_CPU = "host CPU"
+
 #: Resources that do not belong to the target. If one of them was the limit, all roles shared it, so
 #: the throughput is the cost of all of them together. A network or a CPU quota that is used up is
 #: no cost of a role.
 NOT_THE_TARGETS_OWN = {
-    "host CPU": "the host's CPU",
+    HOST_CPU: "the host's CPU",
     "generator": "the load generator",
     "client": "the harness's own client",
 }

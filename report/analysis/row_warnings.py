@@ -15,8 +15,8 @@ def _ramp_text(ramp: Ramp) -> str:
     or_longer = " or longer" if ramp.to_the_middle else ""
     change = percent(100 * abs(ramp.change))
     return (
-        f"The first {ramp.seconds:.2g} s{or_longer} of the window are {change} {pace} "
-        f"than the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
+        f"The warm-up is too short: the first {ramp.seconds:.2g} s{or_longer} of the window are {change} "
+        f"{pace} than the rest (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
     )
 
 

@@ -79,7 +79,8 @@ _TEXTS: Mapping[str, Column] = {
     "base": column.text(lambda line: line.row_comparison.matched.base.identity.label),
     "new": column.text(lambda line: line.row_comparison.matched.new.identity.label),
     "load": column.text(
-        lambda line: load_text(line.row_comparison.matched.new.identity, line.fields)
+        # Lines of one load name it whole.
+        lambda line: load_text(line.row_comparison.matched.new.identity, line.fields or None)
     ),
 }
 _FIGURES: Mapping[str, Column] = {
@@ -161,6 +162,18 @@ def _notes(outcome: Outcome) -> list[str]:
     return [*dict.fromkeys(texts), *outcome.notes]
 
 
+def _version_notes(outcome: Outcome) -> Iterator[str]:
+    """The client versions of each compared row: `ioredis-base@valkey: client 5.6.1`."""
+    pairs = [row_comparison.matched for row_comparison in outcome.row_comparisons]
+    versions: dict[str, list[str]] = {}
+    for row in (row for pair in pairs for row in (pair.base, pair.new)):
+        for run in row.runs:
+            if "client" in run.versions:
+                versions.setdefault(row.identity.label, []).append(run.versions["client"])
+    for label, found in versions.items():
+        yield f"{label}: client {', '.join(sorted(set(found)))}"
+
+
 def _head(outcome: Outcome) -> tuple[str, str]:
     direction = "higher" if outcome.metric.read.higher_is_better else "lower"
     return (
@@ -197,7 +210,7 @@ def as_table(outcome: Outcome) -> str:
 def as_markdown(outcome: Outcome) -> str:
     title, margin = map(prose, _head(outcome))
     rows = [[prose(text) for text in cells] for cells in _lines(outcome).itertuples(index=False)]
-    notes = [f"- {prose(text)}" for text in _notes(outcome)]
+    notes = [f"- {prose(text)}" for text in (*_version_notes(outcome), *_notes(outcome))]
     return "\n".join(
         [
             f"**{outcome.verdict}**: {title}; {margin}",

@@ -24,7 +24,7 @@ from report.sections.environment import campaign_notices
 from report.sections.faults import fault_headlines, faults
 from report.sections.figure_cells import marks_note
 from report.sections.forest import forests
-from report.sections.headings import page_heading
+from report.sections.headings import node_texts, page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.run_cells import reasons_of_round, round_reasons
@@ -78,7 +78,7 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
 def _cells(row: DecisionRow) -> list[str]:
     label = code(row.summary.identity.short_label)
     summary = row.summary
-    verdict = summary.verdict if summary.verdict != "valid" else ""
+    verdict = row.verdict if row.verdict != "valid" else ""
     return [
         f"**{label}**" if row.best else label,
         *(figure.plain for figure in row.figures),
@@ -128,7 +128,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         cpus_sentence(row.summary for row in decision_cell.rows),
         marks,
     ]
-    return [*blocks, [" ".join(filter(None, notes))]]
+    warnings = [prose(warning.text) for warning in decision_cell.warnings]
+    return [*blocks, [" ".join(filter(None, notes))], _bullets(warnings)]
 
 
 def _bullets(lines: Iterable[str], heading: str = "") -> list[str]:
@@ -199,6 +200,7 @@ def summary_markdown(analysis: Analysis) -> str:
         circumstances = (
             f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
             f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
+            f"{prose(', '.join(['', *node_texts(campaign)]))}"
         )
     head = (
         f"Campaign {code(campaign.name)}{circumstances}. {plural(analysis.row_count, 'configuration')}, "

@@ -32,9 +32,10 @@ from report.sections.faults import fault_headlines
 from report.sections.figure_cells import marks_note
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.forest import forests
-from report.sections.headings import page_heading
+from report.sections.headings import node_texts, page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
+from report.sections.rules import named_rules
 from report.sections.trace import limited_text
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
@@ -98,7 +99,7 @@ def _table_parts(
     texts = (
         f"{runtime.title}." if runtime.name else "",
         heading,
-        f"Each figure is the median over the runs, beside it their range{ratio}.",
+        f"Each figure is the median over the runs, in brackets their range{ratio}.",
         "Server CPU is that of all servers together." if has_several_servers else "",
         cpus_sentence(runtime.ordered),
         marks_note(figures),
@@ -175,6 +176,8 @@ def render_page(
         },
         campaign=campaign,
         heading=page_heading(analysis),
+        node_texts=node_texts(campaign),
+        rules=named_rules([*campaign.counted, *campaign.beside]),
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,

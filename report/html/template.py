@@ -3,7 +3,8 @@ scripts."""
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,15 @@ def _policy(scripts: Sequence[str]) -> str:
     )
 
 
+def _with_rule_links(text: str, rules: Collection[str]) -> Markup:
+    """The text with a link from each of these rules to its line on the page."""
+    parts = re.split(r"\b(M\d+)\b", text)
+    return Markup("").join(
+        Markup('<a href="#rule-{0}">{0}</a>').format(part) if part in rules else part
+        for part in parts
+    )
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -63,6 +73,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["rules_linked"] = _with_rule_links
     environment.filters["by_row"] = counts_by_row
     environment.filters["drawn_in"] = lambda chart, charts: charts.get(chart, ())
     return environment

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
+from report.analysis.texts import name
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
 from report.readme.original_matrix import PAGE, README_LOADS, read_matrix
@@ -13,6 +14,7 @@ from report.results.archives import unpack_judged
 from report.results.load import load_campaign
 from report.results.model import Campaign
 from report.sections.decision_table import DecisionCell, decision_cells, figure_names
+from report.sections.headings import node_texts
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
@@ -69,14 +71,26 @@ def _example_blocks() -> list[str]:
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
         f"{prose(machine['cpu_model'])}: store, server and load generator shared {machine['cpus']} CPUs. "
         f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
-        f"has all tables, [the campaign's folder]({EXAMPLE}) the command, [its archive]({RUNS}) every run."
+        f"has all tables, [its archive]({RUNS}) every run and the command."
     )
     return [
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
         "\n".join(_decision_table(cell)),
-        f"**{prose(recommend(analysis).lead)}**",
+        prose(_warnings(cell)),
+        f"**{prose(recommend(analysis).lead)} Measured with {prose(', '.join(node_texts(campaign)))}.**",
         provenance,
     ]
+
+
+def _warnings(cell: DecisionCell) -> str:
+    """What medians hide, with the rows that it is said of: `Runs drift (iovalkey).`"""
+    rows_by_beginning: dict[str, list[str]] = {}
+    for row in cell.groups[0].rows:
+        for beginning, _ in row.warnings:
+            rows_by_beginning.setdefault(beginning, []).append(name(row.summary))
+    return " ".join(
+        f"{beginning} ({', '.join(rows)})." for beginning, rows in rows_by_beginning.items()
+    )
 
 
 def _decision_table(cell: DecisionCell) -> list[str]:

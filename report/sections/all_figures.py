@@ -15,7 +15,7 @@ from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
 from report.sections import section
-from report.sections.decision_table import against_base, base_text
+from report.sections.decision_table import against_base, base_text, verdict_summary
 from report.sections.figure_cells import (
     FEW_SAMPLES,
     LATE,
@@ -138,8 +138,10 @@ def _outcome_cell(row: _Row) -> section.TableCell:
 
 
 def _verdict_cell(row: _Row) -> section.TableCell:
-    verdict = row.summary.verdict or "none"
-    return section.TableCell(verdict, kind=f"verdict {verdict}")
+    if not row.summary.runs:
+        return section.TableCell("none", kind="verdict none")
+    text = verdict_summary(row.summary)
+    return section.TableCell(text, kind=f"verdict {row.summary.verdict}")
 
 
 def _counted_cell(row: _Row) -> section.TableCell:

@@ -24,6 +24,7 @@ from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
 from report.sections.problems import problems
+from report.sections.rules import rules_section
 from report.sections.runs import all_runs
 from report.sections.section import Section
 from report.sections.settled import settled
@@ -134,6 +135,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     problems,
     all_runs,
     fault_runs,
+    rules_section,
     environment,
     settled,
 )

@@ -2,7 +2,7 @@
 ranking."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from report.sections.ranking_text import sentence
 from report.sections.script_text import difference, disclosure
 from report.sections.section import Line, TableCell
 from report.statistics.decision import Comparison
-from report.statistics.power import MAX_RUNS, fewest_for_a_claim
+from report.statistics.power import MAX_RUNS
 
 #: The name of the copy of a reference, directly below it.
 COPY = "its copy"
@@ -71,6 +71,22 @@ class DecisionRow(Struct, frozen=True):
     def short_conclusion(self) -> str:
         """Its status for a narrow form without styles: `faster`, or `its copy, no difference`."""
         return ", ".join(filter(None, (COPY if self.is_copy else "", self.status)))
+
+    @property
+    def warnings(self) -> tuple[tuple[str, str], ...]:
+        """What a median hides about its runs: the beginning of each sentence, and all of it."""
+        return tuple((text.partition(":")[0], text) for text in self.summary.warnings)
+
+    def hidden_when_narrow(self, names: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """What a narrow screen has no column for, by the names of the figures."""
+        for (figure_name, unit), figure in zip(names, self.figures, strict=True):
+            if figure is self.mean or figure is self.store_cpu:
+                yield ", ".join(filter(None, (figure_name, unit))), figure.plain
+        if self.cpu_ratio != ABSENT:
+            yield "Ratio of CPU", self.cpu_ratio
+        yield "Limited by", self.limit.text
+        for beginning, text in self.warnings:
+            yield beginning, text.removeprefix(f"{beginning}: ")
 
     @property
     def figures(self) -> tuple[TableCell, ...]:
@@ -170,11 +186,10 @@ def _outlook(comparison: Comparison) -> str:
     is_open = comparison.status == "not decided" or comparison.size_is_open
     if not is_open or comparison.blocked:
         return ""
-    if comparison.runs_needed:
-        return f"takes about {comparison.runs_needed:,} runs"
-    if comparison.too_few_runs and comparison.runs_needed is None:
-        return f"takes {fewest_for_a_claim(comparison.pairs is not None)} runs"
-    return f"takes over {MAX_RUNS:,} runs"
+    runs = comparison.runs_to_decide
+    if runs is None:
+        return f"takes over {MAX_RUNS:,} runs"
+    return f"takes {'about ' if comparison.runs_needed else ''}{runs:,} runs"
 
 
 def against_base(comparison: Comparison | None) -> str:
@@ -185,10 +200,10 @@ def against_base(comparison: Comparison | None) -> str:
 
 def verdict_summary(summary: Summary) -> str:
     """`valid`, or how many of the planned runs are not: `1 of 5 runs suspect`."""
-    verdicts = Counter(run.verdict for run in summary.runs)
+    # A run that was not measured has no verdict of its own, and is what happened to it.
+    verdicts = Counter(run.verdict if run.measured else run.record.status for run in summary.runs)
     counts = {
-        "invalid": verdicts["invalid"],
-        "suspect": verdicts["suspect"],
+        **{kind: verdicts[kind] for kind in ("invalid", "failed", "aborted", "suspect")},
         "missing": len(summary.missing),
     }
     parts = [f"{number} {kind}" for kind, number in counts.items() if number]

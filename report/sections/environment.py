@@ -3,7 +3,6 @@ about it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from msgspec import Struct
@@ -12,9 +11,9 @@ from report.analysis import machines
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import Summary
 from report.analysis.texts import cap_text, load_text, varying_fields
-from report.base.contract import CONSTANTS
-from report.base.format import ABSENT, gibibytes, percent, plural
-from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run, turns_of
+from report.base.format import ABSENT, gibibytes, plural
+from report.results.model import MEASURED_KINDS, Campaign
+from report.sections.disturbances import foreign_cpu_notices
 from report.sections.script_text import calls_text
 from report.sections.section import (
     Column,
@@ -180,44 +179,6 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
 
 #: At most so many excluded files are named, and the others are counted.
 _MAX_NAMED = 100
-#: Other programs are mentioned when they use at least this % of one CPU (rule M25).
-_FOREIGN_CPU_PERCENT: float = CONSTANTS["foreign_cpu_percent"]
-
-
-def _foreign_cpu(campaign: Campaign) -> Iterator[str]:
-    measured = [run for run in campaign.runs if run.measured]
-    alone = [run for run in measured if not turns_of(run)]
-    disturbed = [_foreign_percent(run) or 0 for run in alone if _is_disturbed(run)]
-    if disturbed:
-        yield (
-            f"Other programs disturbed {len(disturbed):,} of {plural(len(alone), 'run')}: they used up to "
-            f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
-            "else runs."
-        )
-    # When targets take turns, all runs of a group share one figure.
-    groups = {run.place or run.file: run for run in measured if turns_of(run)}.values()
-    foreign_percents = [
-        foreign_percent for run in groups if (foreign_percent := _foreign_percent(run)) is not None
-    ]
-    if max(foreign_percents, default=0) >= _FOREIGN_CPU_PERCENT:
-        suspect = sum(map(_is_disturbed, groups))
-        unit = "group" if any(run.place and run.place[1] > 1 for run in groups) else "round"
-        suspect_text = (
-            f" In {suspect} of {plural(len(groups), unit)} their share makes the runs suspect."
-        )
-        yield (
-            f"Beside the rounds other programs used {percent(median(foreign_percents), 0)} of one CPU, "
-            f"at most {percent(max(foreign_percents), 0)}. By turns all targets of a round meet the same."
-            f"{suspect_text if suspect else ''}"
-        )
-
-
-def _foreign_percent(run: Run) -> float | None:
-    return run.measured.foreign_cpu_percent if run.measured else None
-
-
-def _is_disturbed(run: Run) -> bool:
-    return any(reason.rule == FOREIGN_CPU_RULE for reason in run.reasons)
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
@@ -228,7 +189,7 @@ def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
         "there are too many to show."
     )
     return (
-        *_foreign_cpu(campaign),
+        *foreign_cpu_notices(campaign),
         *(f"Excluded: {entry}." for entry in campaign.excluded[:_MAX_NAMED]),
         *([f"Excluded: {unnamed:,} more files; the command names each."] if unnamed > 0 else []),
         *([series_notice] if skipped_series else []),

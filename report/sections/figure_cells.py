@@ -26,10 +26,13 @@ def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") 
     hint = exact(value, unit) if unit else ""
     if not summary.has_figures:
         return TableCell(ABSENT, kind="number", sort=sort, hint=hint)
+    text = figure_summary.text(show)
+    # A figure that is missing has nothing to mark.
+    marks = (*median_marks(figure_summary), *suspect_marks(summary)) if text != ABSENT else ()
     return TableCell(
-        figure_summary.text(show),
+        text,
         range=figure_summary.range_text(show),
-        marks=(*median_marks(figure_summary), *suspect_marks(summary)),
+        marks=marks,
         kind="number",
         sort=sort,
         hint=hint,

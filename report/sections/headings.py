@@ -6,7 +6,14 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.rankings import Ranking
 from report.analysis.texts import load_text, varying_fields
+from report.results.model import Campaign
 from report.sections.script_text import mode_text
+
+
+def node_texts(campaign: Campaign) -> list[str]:
+    """The version of Node.js of the measured servers, or each of several: `Node.js 22.14.0`."""
+    versions = {run.versions["node"] for run in campaign.counted if "node" in run.versions}
+    return [f"Node.js {', '.join(sorted(versions))}"] if versions else []
 
 
 def page_heading(analysis: Analysis) -> str:

@@ -21,7 +21,7 @@ from report.analysis.texts import (
 from report.base.format import joined, plural, rate
 from report.sections.script_text import scripts_differ, what_varies
 from report.statistics.conclusions import Status
-from report.statistics.power import fewest_for_a_claim
+from report.statistics.power import fewest_for_a_claim, fewest_to_decide
 
 #: A conclusion mentions suspect runs from this share on.
 _MANY_SUSPECT = 1 / 3
@@ -277,8 +277,8 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
 
 
 def _few_runs_text(ranking: Ranking) -> str:
-    fewest = fewest_for_a_claim(ranking.base.by_turns)
-    rows = [row for row in ranking.compared_rows if row.counted_runs < fewest]
+    by_turns = ranking.base.by_turns
+    rows = [row for row in ranking.compared_rows if row.counted_runs < fewest_for_a_claim(by_turns)]
     if not rows:
         return ""
     min_runs = min(row.counted_runs for row in rows)
@@ -287,6 +287,8 @@ def _few_runs_text(ranking: Ranking) -> str:
     names = joined([name(row) for row in rows])
     have = f"has {runs}" if len(rows) == 1 else f"have {runs} each"
     count = "counts" if max_runs == 1 else "count"
+    comparisons = max((pair.comparison.comparisons for pair in ranking.ranked_by), default=1)
+    fewest = fewest_to_decide(by_turns, comparisons)
     return f"{names} {have} that {count}, and a difference takes at least {fewest} of each to show"
 
 

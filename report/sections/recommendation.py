@@ -5,15 +5,18 @@ import re
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import percentile
+from report.analysis.limits import HOST_CPU
 from report.analysis.rankings import Pair, Ranking
+from report.analysis.shared_limits import shared_limit
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
+from report.sections.disturbances import ForeignLoad, foreign_loads, headline_sentences
 from report.sections.headings import scope_text, scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
@@ -21,10 +24,9 @@ from report.sections.ranking_text import layer_of, shown_text
 from report.sections.script_text import scripts_differ, store_name, what_varies
 from report.sections.section import Line
 from report.statistics.histograms import PERCENTILES
-from report.statistics.power import MAX_RUNS
+from report.statistics.power import MAX_RUNS, fewest_to_decide
 
-#: The advice asks for at least the first and at most the second number of runs of each.
-MIN_ADVISED_RUNS = 10
+#: The advice asks for at most so many runs of each.
 MAX_ADVISED_RUNS = 100
 
 #: Above this share of the control without a limiter, a client's throughput shows the harness, not
@@ -138,56 +140,69 @@ def command_again(command: str, runs: int) -> str:
     return f"{kept} --runs {runs}"
 
 
+def _cpus_of(campaign: Campaign) -> int:
+    return campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
+
+
+def _more_room(campaign: Campaign) -> str:
+    """What gives the roles more CPU time."""
+    return _OWN_CPUS if _cpus_of(campaign) >= CPUS_FOR_ALL else _MORE_CPUS
+
+
 def _steadier(campaign: Campaign) -> str:
-    cpus = campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
     longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
     return (
-        f"close other programs, {_OWN_CPUS if cpus >= CPUS_FOR_ALL else _MORE_CPUS}, and measure longer "
+        f"close other programs, {_more_room(campaign)}, and measure longer "
         f"windows (--duration-mode {'fixed30' if longest < 30 else 'fixed120'})"
     )
 
 
 def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
+    """What would decide the open comparisons, and the command that does it.
+
+    A disturbed campaign has one advice, to end what disturbed it. The others have the number of
+    runs that stands beside the rows."""
     pairs = [pair for finding in findings for pair in finding.ranking.ranked_by]
-    comparisons = [pair.comparison for pair in pairs]
-    open_comparisons = [
-        comparison
-        for comparison in comparisons
-        if comparison.status == "not decided" and not comparison.blocked
+    open_pairs = [
+        pair
+        for pair in pairs
+        if pair.comparison.status == "not decided" and not pair.comparison.blocked
     ]
-    if not open_comparisons:
+    if not open_pairs:
         blocked = any(
             pair.comparison.blocked for finding in findings for pair in _open_pairs(finding.ranking)
         )
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
-    has_too_few_runs = any(comparison.too_few_runs for comparison in open_comparisons)
-    needed = [
-        comparison.runs_needed
-        for comparison in open_comparisons
-        if comparison.runs_needed is not None
-    ]
-    affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
-    if (
-        not needed
-        and not has_too_few_runs
-        and all(comparison.worst_ranks for comparison in open_comparisons)
-    ):
+
+    is_rest = any(pair.comparison.direction for pair in pairs)
+    beginning = "To decide the rest" if is_rest else "To decide"
+    disturbed = [load for load in foreign_loads(campaign) if load.is_common]
+    if disturbed:
+        return _without_other_programs(campaign, open_pairs, beginning, disturbed[0])
+
+    needed = [(pair, pair.comparison.runs_to_decide) for pair in open_pairs]
+    known = [(pair, runs) for pair, runs in needed if runs is not None]
+    affordable = [(pair, runs) for pair, runs in known if runs <= MAX_ADVISED_RUNS]
+    if not known and all(pair.comparison.worst_ranks for pair in open_pairs):
         reason = "as some failed their load, or have a figure without an upper bound"
         return f"How many runs would decide the rest is not known, {reason}.", ""
-    if not affordable and not has_too_few_runs:
-        estimated_runs = f"about {max(needed)} runs of each like these" if needed else ""
+    most_runs = max((runs for _, runs in affordable or known), default=None)
+    if not affordable or most_runs is None:
+        estimated_runs = f"about {most_runs} runs of each like these" if most_runs else ""
         cost = estimated_runs or f"more than {MAX_RUNS} runs of each"
         return (
             f"To decide the rest would take {cost}. What helps more: {_steadier(campaign)}.",
             "",
         )
-    runs = max([MIN_ADVISED_RUNS, *affordable])
+    if len(affordable) < len(open_pairs):
+        rows = dict.fromkeys(name(pair.new) for pair, _ in affordable)
+        beginning = f"To decide {joined(list(rows))}"
+    return _more_runs(campaign, f"{_cpu_advice(campaign, findings)}{beginning}", most_runs)
+
+
+def _more_runs(campaign: Campaign, beginning: str, runs: int) -> tuple[str, str]:
+    """The advice to make so many runs of each, with the command where it is known."""
     command = (campaign.manifest or {}).get("command", "")
-    beginning = (
-        "To decide the rest"
-        if any(comparison.direction for comparison in comparisons)
-        else "To decide"
-    )
     if not command:
         return (f"{beginning}, measure about {runs} runs of each (--runs {runs}).", "")
     rows = len({run.identity.key for run in campaign.runs})
@@ -195,7 +210,42 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     return text, command_again(command, runs)
 
 
+def _cpu_advice(campaign: Campaign, findings: Sequence[_Finding]) -> str:
+    """The advice of a campaign that used up the host's CPU, as the sentence before the number
+    of runs; empty for others."""
+    limits = [limit for finding in findings if (limit := shared_limit(finding.ranking))]
+    if not any(HOST_CPU in limit.resources for limit in limits):
+        return ""
+    return f"The host's CPU was the limit, so first {_more_room(campaign)}. "
+
+
+def _without_other_programs(
+    campaign: Campaign, open_pairs: Sequence[Pair], beginning: str, load: ForeignLoad
+) -> tuple[str, str]:
+    """The advice to stop other programs, with the command that measures as much as before, and
+    enough to decide."""
+    planned = max((run.run for run in campaign.runs), default=0)
+    fewest = max(
+        fewest_to_decide(pair.base.by_turns, pair.comparison.comparisons) for pair in open_pairs
+    )
+    text = (
+        "The numbers of runs beside rows hold for a host that stays as busy. "
+        f"{beginning}, stop the other programs, which disturbed {load.share_text}, and measure again:"
+    )
+    command = (campaign.manifest or {}).get("command", "")
+    return text, command_again(command, max(planned, fewest)) if command else ""
+
+
 def recommend(analysis: Analysis) -> Recommendation:
+    """The recommendation, whose lead names what disturbed the campaign as a whole."""
+    recommended = _recommend(analysis)
+    if analysis.only_memory or analysis.max_rates:
+        return recommended
+    lead = " ".join([recommended.lead, *headline_sentences(analysis.campaign)])
+    return structs.replace(recommended, lead=lead)
+
+
+def _recommend(analysis: Analysis) -> Recommendation:
     findings = _findings(analysis.runtimes)
     caveats = caveats_of(analysis)
     if analysis.max_rates:

@@ -163,6 +163,14 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return "worse" if "worse" in self.status else None
 
     @property
+    def runs_to_decide(self) -> int | None:
+        """The runs per side that would decide it, where it is known. Runs too few for an estimate
+        need at least those that can decide anything."""
+        if self.runs_needed is None and self.too_few_runs:
+            return power.fewest_to_decide(self.pairs is not None, self.comparisons)
+        return self.runs_needed
+
+    @property
     def is_open(self) -> bool:
         """Whether it is not decided although there are enough runs for a decision."""
         return self.status == "not decided" and not self.too_few_runs

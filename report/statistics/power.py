@@ -81,6 +81,15 @@ def fewest_for_a_claim(by_turns: bool) -> int:
     return (TOGETHER if by_turns else UNPAIRED).fewest
 
 
+def fewest_to_decide(by_turns: bool, comparisons: int) -> int:
+    """The fewest runs of each side with which one of so many comparisons can pass the test that
+    Holm corrects."""
+    runs = fewest_for_a_claim(by_turns)
+    while smallest_p(runs, None if by_turns else runs) * comparisons > ALPHA:
+        runs += 1
+    return runs
+
+
 def standard_error(deviation: float, n: int, m: int | None) -> float:
     """The standard error of the Hodges-Lehmann estimate. Here and below, `n` and `m` are the runs
     of the sides, and `m` is None if `n` counts pairs."""

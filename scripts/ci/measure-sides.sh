@@ -26,6 +26,7 @@ case $code in 0 | 6 | 7) ;; *) exit "$code" ;; esac
 # A head that fails every run is a regression. Whatever else failed must not pass as a comparison.
 ((campaign_code != 4 || code == 6)) || exit 4
 {
+  [[ ! -e $WORK/sides.md ]] || cat "$WORK/sides.md"
   cat "$WORK/comparison.md"
   printf '\n<details><summary>The campaign</summary>\n\n'
   "$root/scripts/ci/print-summary.sh" "$campaign"

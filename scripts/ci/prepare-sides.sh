@@ -25,17 +25,21 @@ package_of() { # HARNESS
     const { CLIENT, HARNESS } = process.env;
     const { clients } = await import(`${HARNESS}/dist/targets/clients/index.js`);
     const name = clients.find(({ id }) => id === CLIENT)?.package;
-    if (!name) throw new Error(`ratelimit-bench has no client ${CLIENT} with a package`);
+    if (!name) process.exit(2);
     const lock = JSON.parse(readFileSync(`${HARNESS}/package-lock.json`, "utf8"));
     console.log(name, lock.packages[`node_modules/${name}`].version);'
 }
 
+unknown_client() { refuse "ratelimit-bench has no client $client with a package: measure it as a plugin, see docs/ci.md"; }
+
 mkdir -p "$WORK"
+: >"$WORK/sides.md"
 for side in base head; do
   commit=$([[ $side == base ]] && printf '%s' "$BASE" || printf '%s' "$HEAD")
   harness=$root
+  printf 'The %s is %s. ' "$side" "$commit" >>"$WORK/sides.md"
   if [[ $commit =~ ^$version$ ]]; then
-    name=$(package_of "$root")
+    name=$(package_of "$root") || unknown_client
     package=${name% *}@$commit
   else
     git cat-file -e "$commit^{commit}" 2>/dev/null || git fetch --quiet --depth=1 origin "$commit"
@@ -45,7 +49,7 @@ for side in base head; do
       npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
       npm run --silent build >&2
       harness=$PWD
-      name=$(package_of "$harness")
+      name=$(package_of "$harness") || unknown_client
       package=${name/ /@}
     else
       bash -euo pipefail -c "$BUILD" >&2
@@ -57,3 +61,4 @@ for side in base head; do
   fi
   "$root/scripts/ci/make-plugin.sh" "$side" "$client" "$harness" "$package" "$WORK/$client-$side"
 done
+printf '\n\n' >>"$WORK/sides.md"

@@ -5,6 +5,7 @@ import { type Audit, auditSchema } from "../../contract/audit.js";
 import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { stores } from "../../targets/stores/index.js";
+import { apiPlanLines, planOf } from "../audit/api/api-plan.js";
 import { apiAuditLines } from "../audit/api/api-text.js";
 import { apiChecks } from "../audit/api/checks/index.js";
 import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/audit-files.js";
@@ -155,18 +156,25 @@ interface AuditOptions {
   checks?: string;
   format?: Format;
   yes?: true;
+  dryRun?: true;
 }
 
 /** Audits an API by its address. */
 async function auditByAddress(
   command: Command,
-  { url, clients, checks: named, format = "table", junit, yes }: AuditOptions & { url: string },
+  options: AuditOptions & { url: string },
   { env, apiAudit, print }: CliContext,
   argv: readonly string[],
 ): Promise<ExitCode> {
+  const { url, clients, checks: named, format = "table", junit, yes, dryRun } = options;
   if (clients !== undefined) throw usageError("--url and --clients: give one of them");
   const settings = apiSettingsOf(command, url);
   const chosen = checksOf(apiChecks, named);
+  if (dryRun) {
+    print(apiPlanLines(settings, planOf(settings, chosen)).join("\n"));
+    return EXIT.done;
+  }
+
   await requireWritable(junit, "--junit");
   const output = parseOutput(takenFlags(command, OUTPUT_SETTINGS), env);
   await requireConsent(settings, chosen, yes === true);

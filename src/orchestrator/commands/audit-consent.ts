@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import { createInterface } from "node:readline/promises";
 import { environmentError, messageOf, usageError } from "../../kit/errors.js";
 import type { ApiCheck } from "../audit/api/api-check.js";
-import { apiPlan, apiPlanLines } from "../audit/api/api-plan.js";
+import { apiPlanLines, planOf } from "../audit/api/api-plan.js";
 import type { ApiSettings } from "../audit/api/api-settings.js";
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
@@ -41,8 +41,7 @@ export async function requireConsent(
   const names = [...new Set(foreign)].join(", ");
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw usageError(`${names} is not this machine: add --yes if its owner wants the audit`);
-  const { quota } = settings;
-  const lines = apiPlanLines(settings, quota && apiPlan(settings, quota, checks));
+  const lines = apiPlanLines(settings, planOf(settings, checks));
   process.stderr.write(`${lines.join("\n")}\n`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(

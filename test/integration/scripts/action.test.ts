@@ -34,6 +34,15 @@ describe("action.yml", () => {
     expect(existsSync(WORK)).toBe(false);
   });
 
+  test("a client that the project does not know is refused by its name", () => {
+    build();
+    const WORK = join(newFolder(), "work");
+    const env = { TARGET: "acme@valkey", BASE: "1.0.0", HEAD: "1.0.1", WORK };
+    const { code, stderr } = script("prepare-sides.sh", [], env);
+    expect(code, stderr).toBe(2);
+    expect(stderr).toMatch(/^::error::ratelimit-bench has no client acme [^\n]+\n$/);
+  });
+
   test("base and head become plugins, each with its own version of the package", async () => {
     build();
     const root = newFolder();

@@ -723,6 +723,16 @@ def test_markdown_is_a_table_whose_names_are_code_and_mention_nobody(call: Call,
     assert "slower" in table[2]
 
 
+def test_markdown_names_the_load_and_the_versions_of_both_sides(call: Call, put: Put) -> None:
+    versions = {**result(configuration())["versions"], "client": "5.7.0"}
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, result_changes={"versions": versions})
+    text = call(IOVALKEY, GLIDE, "--format", "md").out
+    (row,) = [line for line in text.splitlines() if line.startswith("|") and "slower" in line]
+    assert "50 connections" in row
+    assert f"- {IOVALKEY}: client 5.7.0" in text
+    assert f"- {GLIDE}: client 5.7.0" in text
+
+
 def test_everything_behind_one_exit_code_is_one_family(call: Call, put: Put) -> None:
     """Each load alone could be decided by five runs; as one of seven it cannot."""
     loads = [{"model": "closed", "connections": 10 * number} for number in range(1, 8)]

@@ -52,7 +52,7 @@ def test_warm_up_is_judged_from_all_runs(campaign: Campaign) -> None:
     assert [len(slices) for slices in answers] == [200, 200, 200]
     assert answers[0][:2] == [50, 51]
     (summary,) = summarize(campaign)
-    assert any("The first 4.2 s" in text for text in summary.warnings)
+    assert any(": the first 4.2 s" in text for text in summary.warnings)
 
 
 def test_equal_properties_are_kept_once(campaign: Campaign) -> None:

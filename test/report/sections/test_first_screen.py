@@ -109,7 +109,7 @@ def test_a_ramp_in_the_samples_is_warned_of(ramp_s: int) -> None:
     assert len(warnings) == (1 if ramp_s else 0)
     if ramp_s:
         assert warnings[0].startswith(
-            "The first 10 s of the window are 40.1 % slower than the rest"
+            "The warm-up is too short: the first 10 s of the window are 40.1 % slower than the rest"
         )
         assert warnings[0].endswith("(--warmup auto, or 10 s more).")
 

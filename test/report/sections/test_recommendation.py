@@ -1,10 +1,11 @@
 """The first thing on the page: right in every case, and never more than was shown."""
 
+import re
 from typing import Any
 
 import pytest
 
-from builder import Document, configuration, failed_result, result
+from builder import Document, configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from report.analysis.campaign_analysis import analyse
 from report.results.convert import rankings_of, run_of
@@ -78,8 +79,33 @@ def test_fewer_than_five_runs_say_what_it_takes() -> None:
     assert recommendation.lead.startswith(
         "Nothing is decided: iovalkey and valkey-glide have 3 runs each that count"
     )
-    assert recommendation.decide == "To decide, make about 10 runs of each (20 runs):"
-    assert recommendation.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
+    assert recommendation.decide == "To decide, make about 5 runs of each (10 runs):"
+    assert recommendation.command == "./scripts/run-all.sh --quick --seed 7 --runs 5"
+
+
+def test_the_advice_is_the_number_beside_the_row_that_it_names() -> None:
+    recommendation = recommended(
+        *runs_of("iovalkey", 6000, WIDE),
+        *runs_of("ioredis@valkey", 5990, WIDE),
+        *runs_of("valkey-glide", 5600, WIDE),
+    )
+    assert re.search(r"To decide valkey-glide, make about \d+ runs of each", recommendation.decide)
+
+
+def test_other_programs_in_many_runs_are_in_the_headline_and_are_the_advice() -> None:
+    disturbed = [*runs_of("iovalkey", 6000, WIDE), *runs_of("valkey-glide", 5990, WIDE)]
+    for document in disturbed:
+        document["host_load"] = {
+            "cpus": 2,
+            "busy_cpu_percent": 150,
+            "foreign_cpu_percent": 104,
+        }
+        document["verdict"] = verdict("suspect", ("M25", "other programs used 104 %"))
+    recommendation = recommended(*disturbed)
+    assert "Other programs used 104 % of one CPU in 10 of 10 runs." in recommendation.lead
+    assert "To decide, stop the other programs" in recommendation.decide
+    assert "make about" not in recommendation.decide
+    assert recommendation.command.endswith("--runs 5")
 
 
 @pytest.mark.parametrize(

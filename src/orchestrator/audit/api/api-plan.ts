@@ -65,6 +65,10 @@ export function apiPlan(settings: ApiSettings, quota: Quota, checks: readonly Ap
   return { quota, checks: made, skips, requests, seconds };
 }
 
+/** The plan of these checks; undefined where the quota has to be found first. @throws usageError */
+export const planOf = (settings: ApiSettings, checks: readonly ApiCheck[]): ApiPlan | undefined =>
+  settings.quota && apiPlan(settings, settings.quota, checks);
+
 /**
  * Lines on what is sent where, before anything is.
  * @param plan absent where the quota has to be found first

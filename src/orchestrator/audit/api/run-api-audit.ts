@@ -31,7 +31,7 @@ import { AUDIT_FILE, AUDITS, makeReport } from "../audit-files.js";
 import { findingText } from "../audit-text.js";
 import type { ApiCheck } from "./api-check.js";
 import { ApiClient } from "./api-client.js";
-import { type ApiPlan, apiPlan, apiPlanLines, MOST_AT_ONCE } from "./api-plan.js";
+import { type ApiPlan, apiPlan, apiPlanLines, MOST_AT_ONCE, planOf } from "./api-plan.js";
 import { type ApiSettings, pathOf, shownUrl } from "./api-settings.js";
 import { AuditedApi } from "./audited-api.js";
 import { findQuota } from "./find-quota.js";
@@ -137,12 +137,11 @@ async function openApi(opened: OpenedAudit): Promise<{ api: AuditedApi; plan: Ap
   const { request, eventLog, client, pacer, nonce, signal } = opened;
   const { settings, checks } = request;
   const place = { client, pacer, signal, nonce };
-  const { quota } = settings;
-  for (const line of apiPlanLines(settings, quota && apiPlan(settings, quota, checks)))
-    eventLog.info(line);
-  const api = new AuditedApi(settings, quota ?? UNKNOWN_QUOTA, place);
+  const planOfKnownQuota = planOf(settings, checks);
+  for (const line of apiPlanLines(settings, planOfKnownQuota)) eventLog.info(line);
+  const api = new AuditedApi(settings, settings.quota ?? UNKNOWN_QUOTA, place);
   await requireFitApi(api);
-  if (quota) return { api, plan: apiPlan(settings, quota, checks) };
+  if (planOfKnownQuota) return { api, plan: planOfKnownQuota };
 
   api.quota = await findQuota(api);
   eventLog.info(`found a quota of ${quotaText(api.quota)}, confirmed by a second key`);

@@ -57,6 +57,21 @@ describe("the final lines", () => {
   });
 });
 
+test("the problem lines say one problem of a round once, however many targets it spoiled", () => {
+  const tell = new EventFixture(planOf("--runs", "1", "--clients", "iovalkey,ioredis@valkey"));
+  const numbers = [1, 2];
+  const still = { rule: "M36", severity: "invalid" as const, text: "stood still" };
+  const state = storyOf([
+    tell.campaign(),
+    ...numbers.map((number) => tell.started(number)),
+    ...numbers.map((number) => tell.finished(number, { status: "invalid", reasons: [still] })),
+    tell.ended(),
+  ]);
+  expect(problemLines(state).filter((line) => line.includes("stood still"))).toEqual([
+    "  each of 2 configurations, run 1: invalid: M36 stood still",
+  ]);
+});
+
 describe("the problem lines", () => {
   const tell = new EventFixture(planOf("--runs", "9", "--order", "consecutive"));
   const invalid = (number: number) =>
