@@ -85,7 +85,8 @@ Rates = Mapping[Place, tuple[float, float]]
 
 
 def _whole_windows(new: Summary, base: Summary) -> dict[Place, tuple[float, float]]:
-    new_side, base_side = new.side(throughput), base.side(throughput)
+    new_side = new.side(throughput)
+    base_side = base.side(throughput)
     common = new_side.keys() & base_side.keys()
     return {place: (new_side[place], base_side[place]) for place in sorted(common)}
 

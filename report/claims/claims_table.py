@@ -199,7 +199,8 @@ def ranges(claim: Document, attempts: Sequence[Attempt]) -> Iterator[str]:
 
 def across_text(across: AcrossMachines) -> str:
     """A range such as `0.73–0.77× on 1 machine`, or a prediction from five machines on."""
-    low, high = decimals(across.low, 2), decimals(across.high, 2)
+    low = decimals(across.low, 2)
+    high = decimals(across.high, 2)
     ends = f"{low}×" if low == high else f"{low}–{high}×"
     machines = plural(across.machines, "machine")
     if across.predicted:

@@ -15,7 +15,8 @@ Bounds = tuple[float, float]
 """The low and the high end of a range of ratios. They are 0 and infinite where it is open."""
 
 #: Ends of ranges lie between these, so that every language writes them alike.
-_LEAST, _MOST = 0.001, 1_000_000.0
+_LEAST = 0.001
+_MOST = 1_000_000.0
 
 
 class Criterion(Struct, frozen=True):
