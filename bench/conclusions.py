@@ -112,6 +112,13 @@ class Counted:
         return deviation / math.sqrt(len(shares))
 
 
+def _direction_of(ratio: float) -> str | None:
+    """The direction of a true ratio; None for equal targets."""
+    if ratio == 1:
+        return None
+    return "better" if ratio > 1 else "worse"
+
+
 def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Counted) -> None:
     """One campaign: what its ranking claims, against the truth."""
     (cell,) = cells(summaries)
@@ -126,7 +133,7 @@ def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Co
         comparison = pair.comparison
         if comparison.interval:
             covered.append(comparison.interval.low <= true <= comparison.interval.high)
-        true_direction = "better" if true > 1 else "worse" if true < 1 else None
+        true_direction = _direction_of(true)
         wrong_direction |= comparison.direction not in (None, true_direction)
         if true == 1:
             wrong_difference |= comparison.shown
