@@ -10,7 +10,7 @@ _MAX_CODE_CHARACTERS = 120
 #: Characters that Markdown or HTML would take as markup.
 _MARKS = re.compile(r"[&<>@|`*_\[\]\\#~]")
 #: Characters that can stand around a word.
-_AROUND = "().,;:\"'“”’"
+_AROUND = "().,;:?!\"'“”’"
 
 
 def code(text: object, limit: int = _MAX_CODE_CHARACTERS) -> str:
