@@ -44,8 +44,8 @@ class ForeignLoad(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The sentence of a headline; empty where no round or run is suspect for it."""
-        if not self.disturbed_percents:
+        """The sentence of a headline; empty where few rounds or runs are suspect for it."""
+        if not self.is_common:
             return ""
         used = percent(median(self.disturbed_percents), 0)
         return f"Other programs used {used} of one CPU in {self.share_text}."
