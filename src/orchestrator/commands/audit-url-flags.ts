@@ -79,7 +79,9 @@ function parseUrl(flag: string, text: string): URL {
   // Node.js 20.19 has no URL.parse.
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw usageError(`${flag}: give an address such as http://127.0.0.1:3000/api/items`);
+    throw usageError(
+      `${flag}: give an address with http:// or https://, such as http://127.0.0.1:3000/api/items`,
+    );
   if (url.username || url.password)
     throw usageError(`${flag}: an address holds no password: give it with --header`);
   return url;

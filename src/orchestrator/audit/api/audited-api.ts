@@ -100,7 +100,14 @@ export class AuditedApi {
   }
 
   /** @throws OutOfRequests; the reason of the signal */
-  async send(key: string, options: RequestOptions = {}): Promise<Answered> {
+  send(key: string, options: RequestOptions = {}): Promise<Answered> {
+    const answer = this.#send(key, options);
+    // A check that is interrupted waits for no answer any more, and nobody else handles its failure.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  async #send(key: string, options: RequestOptions): Promise<Answered> {
     const { origin = this.origins[0] as string, connection, change } = options;
     const parts = this.partsOf(key);
     const changed = change ? change(parts) : parts;

@@ -11,6 +11,7 @@ const NOT_HTTP_1 = /^HPE_|NO_APPLICATION_PROTOCOL/;
 function unansweredText({ code = "", error = "no answer" }: Answered): string {
   if (code === "ECONNREFUSED") return "nobody listens there";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "its name has no address";
+  if (code === "EPROTO") return "it speaks no TLS: give its address with http://";
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${error}): name its authority with --ca FILE`;
   if (NOT_HTTP_1.test(code))

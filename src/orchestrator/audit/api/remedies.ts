@@ -58,6 +58,10 @@ const ROUTE_KEY = remedyOf(
     nest: "generateKey without the address",
   },
 );
+const SHARED_KEYS = remedyOf(
+  "See first that the API counts by this key at all: --key names it. Then count by what tells clients apart.",
+  KEY,
+);
 const KEYS = remedyOf("Count by what tells clients apart, whole and unchanged.", KEY);
 const HEADER_WAIT = remedyOf(
   "Send the time until the next admission in whole seconds, rounded up.",
@@ -90,7 +94,7 @@ export const remedies: Readonly<Record<ApiDefect, Remedy>> = {
     fastify: "errorResponseBuilder must return an error with statusCode 429",
     nest: "an exception filter must let ThrottlerException be 429",
   }),
-  "keys-share-a-quota": KEYS,
+  "keys-share-a-quota": SHARED_KEYS,
   "keys-merged": KEYS,
   "key-unlimited": remedyOf("Count each key, or refuse it: an empty or odd one must not be free.", {
     express: "skip and keyGenerator",
@@ -102,12 +106,12 @@ export const remedies: Readonly<Record<ApiDefect, Remedy>> = {
   "quota-per-instance": remedyOf("Let all instances count in one store.", SHARED_STORE),
   "quota-per-address": KEYS,
   "renewed-by-forwarding-header": remedyOf(
-    "Believe X-Forwarded-For of your own proxies alone: name how many there are.",
+    "Believe X-Forwarded-For of your own proxies alone: name their addresses, and without a proxy believe nobody.",
     {
-      express: "app.set('trust proxy', 1), and never true",
+      express: "app.set('trust proxy', '10.0.0.0/8'), your proxies, and never true",
       flexible: "the framework's address under its setting for proxies",
-      fastify: "Fastify({ trustProxy: 1 }), and never true",
-      nest: "app.set('trust proxy', 1), and never true",
+      fastify: "Fastify({ trustProxy: '10.0.0.0/8' }), your proxies, and never true",
+      nest: "app.set('trust proxy', '10.0.0.0/8'), your proxies, and never true",
     },
   ),
   "renewed-by-path": ROUTE_KEY,
