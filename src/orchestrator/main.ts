@@ -65,13 +65,18 @@ function requireWorkingFolder(): void {
   }
 }
 
-/** Lets a signal end the campaign in an orderly way, and a second one end the process at once. */
+/**
+ * Lets a signal end the campaign in an orderly way, and a second one end the process at once. One that
+ * comes after the end of the campaign has the exit code of the first.
+ */
 function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
+  let isOver = false;
   const signals = SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangUp(process.env));
-  const handlers = signals.map((signal) => {
-    const handler = () => {
+  for (const signal of signals) {
+    process.on(signal, () => {
       const reason = new Aborted(signal);
+      if (isOver) process.exit(reason.exitCode);
       if (controller.signal.aborted) {
         eventLog.end(reason.exitCode, "ended at once");
         process.stderr.write("ended at once; remove leftovers with: ratelimit-bench clean\n");
@@ -79,12 +84,10 @@ function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () =
       }
       eventLog.warn("stopping everything that was started (press again to end at once)");
       controller.abort(reason);
-    };
-    process.on(signal, handler);
-    return { signal, handler };
-  });
+    });
+  }
   const stop = () => {
-    for (const { signal, handler } of handlers) process.off(signal, handler);
+    isOver = true;
   };
   return { signal: controller.signal, stop };
 }
