@@ -66,7 +66,11 @@ for (let index = 1; index <= times; index++) {
   const began = performance.now();
   const { found, wrong, undecided } = await round();
   const seconds = Math.round((performance.now() - began) / 1000);
-  console.log(
-    `round ${index}: ${found} of ${wrongApis.length} defects found, ${wrong} false findings, ${undecided} checks undecided, ${rightApis.length} right APIs; ${seconds} s`,
-  );
+  const counts = [
+    `${found} of ${wrongApis.length} defects found`,
+    `${wrong} false findings`,
+    `${undecided} checks undecided`,
+    `${rightApis.length} right APIs`,
+  ];
+  console.log(`round ${index}: ${counts.join(", ")}; ${seconds} s`);
 }

@@ -6,8 +6,8 @@ import { execa } from "execa";
 import type { Layer } from "../src/contract/layers.js";
 
 /**
- * The shortest lead-ins and slices in milliseconds, in ascending order; slow targets get longer ones. They are fixed before the data, like the
- * rounds and the rule in `long_turns.py`.
+ * The shortest lead-ins and slices in milliseconds, in ascending order. Slow targets get longer ones.
+ * They are fixed before the data, like the rounds and the rule in `long_turns.py`.
  */
 const CANDIDATES = ["5,100", "50,100", "100,100", "100,200", "200,300"] as const;
 const LONGEST = CANDIDATES[CANDIDATES.length - 1] ?? "";

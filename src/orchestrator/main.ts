@@ -26,7 +26,7 @@ import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
 import { HIDDEN_STORE } from "./request/repeated-command.js";
 import type { Request } from "./request/request.js";
-import { resumeCommand } from "./ui/command-text.js";
+import { CLEAN_COMMAND, resumeCommand, runnableIn } from "./ui/command-text.js";
 import { EventLog } from "./ui/event-log.js";
 import { openScreen } from "./ui/screens.js";
 import { ensureSize } from "./ui/tty.js";
@@ -79,7 +79,9 @@ function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () =
       if (isOver) process.exit(reason.exitCode);
       if (controller.signal.aborted) {
         eventLog.end(reason.exitCode, "ended at once");
-        process.stderr.write("ended at once; remove leftovers with: ratelimit-bench clean\n");
+        process.stderr.write(
+          `ended at once; remove leftovers with: ${runnableIn(CLEAN_COMMAND)}\n`,
+        );
         process.exit(reason.exitCode);
       }
       eventLog.warn("stopping everything that was started (press again to end at once)");

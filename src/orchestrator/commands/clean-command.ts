@@ -6,11 +6,12 @@ import { findLeftovers, removeEach } from "../host/leftovers.js";
 import { isAlive } from "../ownership/state-folder.js";
 import { readHostsFile } from "../request/access.js";
 import { createCommand } from "../request/command-line.js";
+import { CLEAN_COMMAND } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import { parsedCommand } from "./command-types.js";
 
 const definition = () =>
-  createCommand("ratelimit-bench clean")
+  createCommand(CLEAN_COMMAND)
     .description("Shows and removes what killed campaigns left behind.")
     .addHelpText(
       "after",

@@ -11,6 +11,7 @@ import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.
 import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import { writeAtomically } from "../files/results-folder.js";
+import { CLEAN_COMMAND, runnableIn } from "../ui/command-text.js";
 import {
   type LeaseFile,
   leasesFolder,
@@ -188,7 +189,7 @@ export class Lease {
     if (!this.#isClosed) await this.#write().catch(() => {});
     if (failed.length > 0)
       throw new BenchError(
-        `could not be stopped: ${failed.join("; ")}; try again with: ratelimit-bench clean`,
+        `could not be stopped: ${failed.join("; ")}; try again with: ${runnableIn(CLEAN_COMMAND)}`,
         EXIT.defect,
       );
   }

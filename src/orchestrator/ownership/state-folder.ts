@@ -11,6 +11,7 @@ import { kernelInstance } from "../../machine/describe-machine.js";
 import { endProcess, identityOf, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
+import { CLEAN_COMMAND, runnableIn } from "../ui/command-text.js";
 
 /** Where a process id has its meaning. A state folder may be shared by machines and containers. */
 const placeSchema = z.strictObject({
@@ -89,7 +90,7 @@ export const isGivenUp = ({ place }: Pick<Owner, "place">, gone: string | undefi
 /** An owner as `process 7`. One that cannot be checked from here has its host and how to give it up. */
 function whereText({ pid, place }: Owner): string {
   if (!place || aliveByPlace(place) === undefined) return `process ${pid}`;
-  return `process ${pid} on ${place.host}, which cannot be checked from here; if it is gone: ratelimit-bench clean --force ${place.host}`;
+  return `process ${pid} on ${place.host}, which cannot be checked from here; if it is gone: ${runnableIn(`${CLEAN_COMMAND} --force ${place.host}`)}`;
 }
 
 export async function thisOwner(campaign: string): Promise<Owner> {

@@ -14,6 +14,7 @@ const isCheckout = existsSync(join(packageFolder, "scripts/run-all.sh"));
  */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
 export const AUDIT_COMMAND = "ratelimit-bench audit";
+export const CLEAN_COMMAND = "ratelimit-bench clean";
 export const HELP_COMMAND = isCheckout ? `${CAMPAIGN_COMMAND} help` : "ratelimit-bench help";
 export const REPORT_COMMAND = isCheckout
   ? "./scripts/generate_report.py"

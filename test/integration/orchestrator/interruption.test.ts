@@ -108,7 +108,7 @@ test("a second Ctrl-C ends it at once, and the message says how to remove what i
   campaign.signal("SIGINT");
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(130);
-  expect(stderr).toMatch(/ratelimit-bench clean\n$/);
+  expect(stderr).toMatch(/: node \S*dist\/orchestrator\/cli\.js clean\n$/);
   await campaign.orphansEnd();
   await Campaign.command(home, ["clean", "--yes"]).ends();
 });
