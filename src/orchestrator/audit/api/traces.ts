@@ -1,4 +1,5 @@
-import type { Answered } from "./api-answers.js";
+import { type Answered, admittedOf } from "./api-answers.js";
+import type { Connection } from "./api-client.js";
 import type { AuditedApi } from "./audited-api.js";
 
 /** A key that was used up, and asked for until it came back. */
@@ -34,14 +35,56 @@ export const traceRequests = (points: number, window_s: number): number =>
 /** How long they take, in windows. */
 export const TRACE_WINDOWS = 2;
 
-async function trace(api: AuditedApi, when: string, late_ms: number): Promise<Trace> {
+/** Keys that are used up at most until one is used up within one window. */
+const MOST_TRIES = 3;
+
+/**
+ * Whether more was admitted than one window holds, because another one began meanwhile. A window
+ * that is aligned to a clock may end at any request.
+ */
+export function holdsTwoWindows(
+  api: Pick<AuditedApi, "limits" | "refilledIn" | "mayRefill">,
+  usedUp: readonly Answered[],
+): boolean {
+  const [first, last] = [usedUp[0], usedUp.at(-1)];
+  if (!first || !last) return false;
+  const refilled = api.refilledIn(last.answered_ms - first.sent_ms) + (api.mayRefill ? 1 : 0);
+  return admittedOf(usedUp) > api.limits.points + refilled;
+}
+
+interface UsedUp {
+  key: string;
+  usedUp: readonly Answered[];
+}
+
+/** Uses up a fresh key at once, and another one where a window began meanwhile. */
+async function usedUpAtOnce(api: AuditedApi, connection: Connection): Promise<UsedUp> {
+  for (let tries = 1; ; tries++) {
+    const key = await api.freshKey();
+    const usedUp = await api.useUp(key, { connection });
+    if (tries === MOST_TRIES || !holdsTwoWindows(api, usedUp)) return { key, usedUp };
+  }
+}
+
+/** Uses up a key late in the window that its first request began. */
+async function usedUpLate(
+  api: AuditedApi,
+  connection: Connection,
+  late_ms: number,
+): Promise<UsedUp> {
   const key = await api.freshKey();
+  const first = await api.send(key, { connection });
+  await api.pause(late_ms);
+  return { key, usedUp: [first, ...(await api.useUp(key, { connection }))] };
+}
+
+async function trace(api: AuditedApi, when: string, late_ms: number): Promise<Trace> {
   const connection = api.connect();
   try {
-    const usedUp = late_ms > 0 ? [await api.send(key, { connection })] : [];
-    if (late_ms > 0) await api.pause(late_ms);
-    usedUp.push(...(await api.useUp(key, { connection })));
-
+    const { key, usedUp } =
+      late_ms > 0
+        ? await usedUpLate(api, connection, late_ms)
+        : await usedUpAtOnce(api, connection);
     const denied = usedUp.at(-1) as Answered;
     const { every_ms, count } = moments(api.window_ms);
     const later: Answered[] = [];

@@ -12,7 +12,7 @@ import {
 import { limitHeaders } from "../../../../../src/orchestrator/audit/api/limit-headers.js";
 import { OutOfRequests, Pacer } from "../../../../../src/orchestrator/audit/api/pacer.js";
 import { unfitText } from "../../../../../src/orchestrator/audit/api/preflight.js";
-import type { Trace } from "../../../../../src/orchestrator/audit/api/traces.js";
+import { holdsTwoWindows, type Trace } from "../../../../../src/orchestrator/audit/api/traces.js";
 
 const T = 1_700_000_000_000;
 
@@ -170,4 +170,19 @@ test("at most so many requests are on their way at once", async () => {
   };
   await Promise.all(Array.from({ length: 12 }, () => pacer.paced(signal, request)));
   expect(most).toBe(3);
+});
+
+test.each([
+  ["the quota of one window", 5, 0, false],
+  ["requests of two windows", 7, 0, true],
+  ["a quota and what came back meanwhile", 7, 1, false],
+  ["more than came back meanwhile", 9, 1, true],
+])("%s: whether a window began while a key was used up", (_, admitted, refilled, began) => {
+  const usedUp = Array.from({ length: admitted }, (_, n) => answered(10 * n, 200));
+  const api = {
+    limits: { points: 5, window_s: 2, block_s: 0 },
+    refilledIn: () => refilled,
+    mayRefill: refilled > 0,
+  };
+  expect(holdsTwoWindows(api, [...usedUp, answered(100, 429)])).toBe(began);
 });
