@@ -2,12 +2,13 @@ import { type Configuration, canonicalJson } from "../../contract/configuration.
 import { countIn, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { parseTargetText } from "../../contract/target.js";
+import { grouped } from "../../kit/grouped.js";
 import { isCopy, SAME_SCRIPT } from "../../targets/options.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
-import { grouped, isControl, type Planned, type Ranking } from "./rankings.js";
+import { isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** The most targets that are up at once and have the load by turns (M16). */
 export const GROUP_SIZE = 5;
