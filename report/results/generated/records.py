@@ -767,12 +767,17 @@ class Resource(Record):
 
 
 LeadInMs: TypeAlias = Annotated[int, Meta(ge=0, le=60000)] | Annotated[float, Meta(ge=0, le=60000)]
-SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=5000)]
+SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=60000)]
 
 
 class Reopened(Record):
     all: Count
     without_cause: Count
+
+
+class Backlog(Record):
+    at_open: Count
+    at_shut: Count
 
 
 class Halves(Record):
@@ -812,11 +817,15 @@ class Turns(Record):
     lead_in_ms: LeadInMs
     slice_ms: SliceMs
     drained_s: Amount
+    curve: Maybe[bool] = None
     reopened: Maybe[Reopened] = None
+    backlog: Maybe[Backlog] = None
     halves: Maybe[Halves] = None
     level_change: Maybe[LevelChange] = None
     since_began: Maybe[SinceBegan] = None
     long: Maybe[Long] = None
+
+    __post_init__ = only_true("curve")
 
 
 class ClockChange(Record):
