@@ -74,6 +74,20 @@ const PUBLICATION = {
   cooldown: "2",
 };
 
+/**
+ * The clients of `quick` at six rates and at full load, by turns. Ten rounds can decide the 21
+ * comparisons of three targets with the reference at seven loads.
+ */
+const RATES = {
+  clients: CLIENTS_ON_ONE_STORE,
+  "load-curve": "true",
+  concurrency: "50",
+  "duration-mode": `${CUSTOM_DURATION}3`,
+  runs: "10",
+  warmup: "auto",
+  cooldown: "0",
+};
+
 const secondsOf = (settings: typeof QUICK): string =>
   settings["duration-mode"].slice(CUSTOM_DURATION.length);
 
@@ -96,6 +110,11 @@ export const PRESETS: readonly Preset[] = [
     id: "standard",
     summary: `enough to name a winner: the clients of quick at two loads, ${roundsOf(STANDARD)}`,
     settings: STANDARD,
+  },
+  {
+    id: "rates",
+    summary: `what a request costs at the rates of a service: the clients of quick at six rates and at full load, ${roundsOf(RATES)}, half an hour`,
+    settings: RATES,
   },
   {
     id: "publication",

@@ -11,7 +11,7 @@ import {
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { displayPath } from "../../kit/display-path.js";
-import { withLongWindow } from "../../traffic/long-window.js";
+import { isLongWindow, withLongWindow } from "../../traffic/long-window.js";
 import { profiles } from "../../traffic/profiles.js";
 import type { CampaignState } from "./campaign-state.js";
 import { counted, durationText } from "./text.js";
@@ -63,7 +63,8 @@ export function limitTexts({ traffic, limits, extent }: Configuration): string[]
 
   const texts: string[] = [];
   if (points !== defaults?.points) texts.push(`${points} points`);
-  if (window_s !== defaults?.window_s) texts.push(`${window_s} s window`);
+  const isDefaultWindow = window_s === defaults?.window_s || isLongWindow(limits, extent);
+  if (!isDefaultWindow) texts.push(`${window_s} s window`);
   if (block_s !== defaults?.block_s) texts.push(`${block_s} s block`);
   if (cost !== (defaults?.cost ?? 1)) texts.push(`cost ${cost}`);
   return texts;
