@@ -3,6 +3,7 @@ import type { Plan } from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
 import { environmentError } from "../../kit/errors.js";
 import { toTwoDigits } from "../../kit/numbers.js";
+import { isCopy } from "../../targets/options.js";
 import { describeClient } from "../../targets/resolve.js";
 import type { Request } from "../request/request.js";
 import { CAMPAIGN_COMMAND } from "../ui/command-text.js";
@@ -36,6 +37,7 @@ export function calibrated({ configurations }: Pick<Plan, "configurations">): Co
   // A load curve has closed loops of its own, with the connections that were asked for.
   const closed = configurations.filter(({ configuration: { load } }) => load.model === "closed");
   for (const { configuration } of closed.length > 0 ? closed : configurations) {
+    if (isCopy(configuration.target)) continue;
     const { faults: _, ...withoutFaults } = configuration;
     const connections = Math.min(CONNECTIONS, configuration.load.connections);
     const trial: Configuration = {

@@ -356,7 +356,7 @@ export function previewLines(preview: Preview, now = new Date()): string[] {
     head,
     `${" ".repeat(width + 3)}${columns}`,
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
-    `${warmupText(plan)} before each run`,
+    `${warmupText(plan)}${plan.load_curve ? " of each target before the turns of a round" : " before each run"}`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
     ...outlookLines(preview),

@@ -4,7 +4,12 @@ import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration, roundOf } from "../../contract/plan.js";
 import type { PluginIdentity } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
-import { CURVE_LEAD_IN_MS, hasLongTurns, type TurnLengths, type TurnsSpec } from "../../contract/turns.js";
+import {
+  CURVE_LEAD_IN_MS,
+  hasLongTurns,
+  type TurnLengths,
+  type TurnsSpec,
+} from "../../contract/turns.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
 import { abortable } from "../ownership/abort.js";
@@ -74,7 +79,8 @@ export class RunMaker {
   async make(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
     const [first, ...others] = planned;
     // The only run of a load curve goes by turns, too.
-    if (!first || others.length > 0 || this.#options.plan.load_curve) return this.#makeRound(planned);
+    if (!first || others.length > 0 || this.#options.plan.load_curve)
+      return this.#makeRound(planned);
     return [await endOf(() => this.#makeSingle(first))];
   }
 

@@ -226,6 +226,21 @@ function targetsOf(
   return plan.load_curve ? targetsOfCurve(configurations) : configurations;
 }
 
+/**
+ * A configuration for each set of connections that is open at once. In a load curve a target has one
+ * for its rates, and one for full load.
+ */
+function poolsOf(
+  plan: Plan,
+  runs: readonly Pick<PlannedRun, "configuration_hash">[],
+): Configuration[] {
+  const configurations = configurationsOf(plan, runs);
+  if (!plan.load_curve) return configurations;
+  return (["open", "closed"] as const).flatMap((model) =>
+    targetsOfCurve(configurations.filter(({ load }) => load.model === model)),
+  );
+}
+
 /** The seconds of a run's long turn, which it has where its window is long enough. */
 function longTurnS(configuration: Configuration): number {
   if (!hasLongTurns(measuredS(configuration))) return 0;
@@ -318,7 +333,7 @@ const STATE_BYTES = 1e6;
 export function openFilesNeeded(plan: Plan): number {
   const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
     sum(
-      targetsOf(plan, unit).map((configuration) => {
+      poolsOf(plan, unit).map((configuration) => {
         const { generator, store } = roleCounts(configuration);
         return Math.ceil(configuration.load.connections / Math.max(1, generator)) + store;
       }),

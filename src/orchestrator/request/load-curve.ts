@@ -147,10 +147,11 @@ export function requireTurnLength(
 /** @throws usageError where the load of a curve would enter elsewhere than through one generator */
 export function requireOneGenerator(
   settings: Settings,
-  { layers, counts, findsGenerators }: Pick<
-    RequestedEntries,
-    "layers" | "counts" | "findsGenerators"
-  >,
+  {
+    layers,
+    counts,
+    findsGenerators,
+  }: Pick<RequestedEntries, "layers" | "counts" | "findsGenerators">,
   { access }: Pick<RequestedPlace, "access">,
 ): void {
   if (!hasCurve(settings)) return;

@@ -23,9 +23,9 @@ import {
   requestedEntries,
   requestedStoreLayer,
 } from "./layer-flags.js";
+import { durationSetting, hasCurve, requireOneGenerator, requireTurnLength } from "./load-curve.js";
 import { presetLayer, presetOf } from "./preset-layer.js";
 import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./program-flags.js";
-import { durationSetting, hasCurve, requireOneGenerator, requireTurnLength } from "./load-curve.js";
 import { openLoopsOf, runsOf } from "./rates.js";
 import { assignments, HIDDEN_STORE, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import type {
@@ -344,7 +344,7 @@ export function requestFromLayers(
       plugins,
       storeAccess,
     },
-    output: outputOf(settings),
+    output: { ...outputOf(settings), ...definedOnly({ leadsTo: preset?.leadsTo }) },
     start: startOf(settings, isStrict),
     record: {
       settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),

@@ -11,6 +11,8 @@ export interface Preset {
    * cores if there are enough.
    */
   strict?: true;
+  /** The preset that measures more of the same targets, which the end of a campaign names. */
+  leadsTo?: { preset: string; why: string };
 }
 
 /**
@@ -75,8 +77,8 @@ const PUBLICATION = {
 };
 
 /**
- * The clients of `quick` at six rates and at full load, by turns. Ten rounds can decide the 21
- * comparisons of three targets with the reference at seven loads.
+ * The clients of `quick` at six rates and at full load, by turns. Ten rounds can decide the 14
+ * comparisons of two targets with the reference at seven loads.
  */
 const RATES = {
   clients: CLIENTS_ON_ONE_STORE,
@@ -105,6 +107,7 @@ export const PRESETS: readonly Preset[] = [
     id: "quick",
     summary: `a first report in four minutes: three clients on one store, and none; ${roundsOf(QUICK)}`,
     settings: QUICK,
+    leadsTo: { preset: "rates", why: "what a request costs at the rates of a service" },
   },
   {
     id: "standard",

@@ -175,6 +175,8 @@ export interface RequestedOutput {
   /** The path of a copy of the result; absent where none is written. */
   file?: string;
   mode: OutputMode;
+  /** What the end of the campaign names as the next one; absent where nothing follows. */
+  leadsTo?: { preset: string; why: string };
   /**
    * Whether the command prints its own result to standard output, so that progress goes to standard
    * error.

@@ -83,9 +83,7 @@ function parseThreshold(source: string, text: string): Threshold {
       text,
       isOfCores ? "give its rate, e.g. server_cores<0.3@1000/s" : "only cores take a rate",
     );
-  return rate === undefined
-    ? threshold
-    : { ...threshold, at_per_second: rateIn(source, rate) };
+  return rate === undefined ? threshold : { ...threshold, at_per_second: rateIn(source, rate) };
 }
 
 /** @param whole the text of the whole threshold, for messages */

@@ -242,7 +242,11 @@ export function outputOf(run: ReadyRun, load: RunLoad): Promise<GeneratorOutput>
 }
 
 /** The evidence of a run that is alone with its load, when the load has ended. */
-export async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
+export async function measure(
+  run: ReadyRun,
+  load: RunLoad,
+  counterSource: string,
+): Promise<RawRun> {
   const { store, injection } = run;
   const { request_counts, ...result } = await outputOf(run, load);
   await load.done();

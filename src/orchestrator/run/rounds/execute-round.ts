@@ -2,6 +2,7 @@ import { isClientLayer } from "../../../contract/layers.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../../contract/run-spec.js";
 import type { TurnsSpec } from "../../../contract/turns.js";
 import { definedOnly } from "../../../kit/defined-only.js";
+import { grouped } from "../../../kit/grouped.js";
 import type {
   Part,
   PartAllocation,
@@ -9,7 +10,6 @@ import type {
   Runtime,
 } from "../../../runtimes/runtime-types.js";
 import type { Lease } from "../../ownership/lease.js";
-import { grouped } from "../../../kit/grouped.js";
 import { curveTargetKey } from "../../plan/curve-groups.js";
 import {
   type Completed,
@@ -255,9 +255,7 @@ class Round {
     const role = generatorRoleOf(firstRun);
     const specsOf = (allocation: PartAllocation): RunSpec[] =>
       targets.flatMap(({ supervisor, runs }) =>
-        runs.flatMap(
-          (run) => generatorRoleOf(run).runSpec?.(supervisor.places, allocation) ?? [],
-        ),
+        runs.flatMap((run) => generatorRoleOf(run).runSpec?.(supervisor.places, allocation) ?? []),
       );
     const run = hasOwnGenerators ? runName(first.index) : undefined;
     const turns: TurnsSpec = { ...this.#turns };

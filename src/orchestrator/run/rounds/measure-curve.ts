@@ -76,10 +76,8 @@ function requireCleanStart({ store, settings }: ReadyRun): void {
   if (dirt !== undefined) throw new PartFailed("store", `${dirt} before the first load`);
 }
 
-const withoutStoreAt = (
-  { consumers }: GeneratorOutput,
-  moment: "at_start" | "at_end",
-): number => sum(consumers.map((consumer) => consumer[moment].consumes?.without_store ?? 0));
+const withoutStoreAt = ({ consumers }: GeneratorOutput, moment: "at_start" | "at_end"): number =>
+  sum(consumers.map((consumer) => consumer[moment].consumes?.without_store ?? 0));
 
 /**
  * The admissions of a target, which its runs share: the store counts by key over the whole round, and

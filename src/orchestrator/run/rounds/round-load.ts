@@ -21,7 +21,8 @@ import { TurnsOfRound, withLongestGap } from "./turns-of-round.js";
 /** The time for the reading of a store. One that hangs must not use up the time of the others. */
 export const READ_WITHIN_MS = 8_000;
 
-export const notReadText = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
+export const notReadText = (): string =>
+  `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
 type MayEnd = (role: RunningRole) => boolean;
 

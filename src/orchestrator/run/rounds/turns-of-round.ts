@@ -125,11 +125,7 @@ export class TurnsOfRound extends TurnGiver {
 
   /** Gives each run of a load curve its turn. */
   async #giveCurve(): Promise<void> {
-    for (const { generator, run } of curveOrder(
-      this.#ofCurve,
-      ({ load }) => load,
-      this.#spec.seed,
-    ))
+    for (const { generator, run } of curveOrder(this.#ofCurve, ({ load }) => load, this.#spec.seed))
       await this.giveTurn(generator, { ...this.#lengths, run });
     this.endTurns();
   }
