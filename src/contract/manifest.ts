@@ -4,6 +4,7 @@ import { installedVersionSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
 import { pluginIdentitySchema } from "./plugins.js";
+import { numberSchema } from "./ranges.js";
 import { runtimeRecordSchema } from "./result.js";
 import { turnLengthsSchema } from "./turns.js";
 
@@ -132,10 +133,21 @@ const thresholdSchema = z.strictObject({
     "errors",
     "limited_share",
     "cpu",
+    "server_cores",
+    "store_cores",
+    "service_cores",
   ]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
-  /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
+  /**
+   * Requests/s, milliseconds, shares of 0 to 1, CPU µs per request of the server, or numbers of CPUs
+   * that are kept busy.
+   */
   value: z.number().min(0),
+  /**
+   * The rate in requests/s at which it must hold, by the points of a load curve (M35). Without it,
+   * it must hold in each configuration.
+   */
+  at_per_second: numberSchema("rate").optional(),
   /**
    * How far the value may lie from the expected one, in the same unit. It is present only with `=`.
    */
@@ -233,6 +245,11 @@ export const manifestSchema = z.strictObject({
    */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
+  /**
+   * The rate in requests/s for which the report says how many cores a target needs, by the points of
+   * a load curve. It is absent without one that was asked for.
+   */
+  plan_for_per_second: numberSchema("rate").optional(),
   /** The criteria of the claims in its file. They are absent without any. */
   criteria: z.array(criterionSchema).min(1).optional(),
   /** The sessions in order. There are several if the campaign was resumed. */

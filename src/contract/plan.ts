@@ -95,13 +95,27 @@ export const planSchema = z.strictObject({
       budget_s: z.number().positive().optional(),
     })
     .optional(),
+  /** The loads of a load curve, which each target has. It is absent in other campaigns. */
+  load_curve: z
+    .strictObject({
+      /** In requests/s. */
+      rates: z.array(z.number().positive()),
+      /** Whether each target is also measured at full load. */
+      saturation: z.boolean(),
+      /** Whether a short saturation phase chose the rates. */
+      chosen: z.literal(true).optional(),
+    })
+    .optional(),
   /**
-   * How the one rate of all configurations was found. It is absent where it was given, or there is
+   * How the rates of all configurations were found. It is absent where they were given, or there are
    * none.
    */
   calibration: z
     .strictObject({
-      share: z.number().positive().max(1),
+      /** The share of the slowest throughput that is the one rate. */
+      share: z.number().positive().max(1).optional(),
+      /** The shares of the slowest throughput that are the rates of a load curve. */
+      shares: z.array(z.number().positive().max(1)).min(1).optional(),
       window_s: z.number().positive(),
       rate_per_second: z.number().positive().optional(),
       /** The throughput of each trial, in closed loops without faults. */

@@ -65,13 +65,14 @@ class ClosedLoad(Record, tag_field="model", tag="closed"):
     connections: Connections
 
 
+RatePerSecond: TypeAlias = (
+    Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
+)
 Arrivals: TypeAlias = Literal["constant", "poisson", "trace"]
 
 
 class OpenLoad(Record, tag_field="model", tag="open"):
-    rate_per_second: (
-        Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
-    )
+    rate_per_second: RatePerSecond
     arrivals: Arrivals
     connections: Connections
 
@@ -767,12 +768,17 @@ class Resource(Record):
 
 
 LeadInMs: TypeAlias = Annotated[int, Meta(ge=0, le=60000)] | Annotated[float, Meta(ge=0, le=60000)]
-SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=5000)]
+SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=60000)]
 
 
 class Reopened(Record):
     all: Count
     without_cause: Count
+
+
+class Backlog(Record):
+    at_open: Count
+    at_shut: Count
 
 
 class Halves(Record):
@@ -812,11 +818,15 @@ class Turns(Record):
     lead_in_ms: LeadInMs
     slice_ms: SliceMs
     drained_s: Amount
+    curve: Maybe[bool] = None
     reopened: Maybe[Reopened] = None
+    backlog: Maybe[Backlog] = None
     halves: Maybe[Halves] = None
     level_change: Maybe[LevelChange] = None
     since_began: Maybe[SinceBegan] = None
     long: Maybe[Long] = None
+
+    __post_init__ = only_true("curve")
 
 
 class ClockChange(Record):
@@ -1083,10 +1093,22 @@ RESULTS: dict[str, type[Record]] = {
 class Threshold(Record):
     text: str
     metric: Literal[
-        "throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"
+        "throughput",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99_9",
+        "errors",
+        "limited_share",
+        "cpu",
+        "server_cores",
+        "store_cores",
+        "service_cores",
     ]
     op: Literal["<", "<=", ">", ">=", "="]
     value: Amount
+    at_per_second: Maybe[RatePerSecond] = None
     tolerance: Maybe[Amount] = None
 
 
@@ -1203,15 +1225,27 @@ class MaxRate(Record):
     budget_s: Maybe[Positive] = None
 
 
+class LoadCurve(Record):
+    rates: list[Positive]
+    saturation: bool
+    chosen: Maybe[bool] = None
+
+    __post_init__ = only_true("chosen")
+
+
+CalibrationShare: TypeAlias = Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
+
+
 class Measured(Record):
     name: str
     requests_per_second: Positive
 
 
 class Calibration(Record):
-    share: Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
     window_s: Positive
     measured: list[Measured]
+    share: Maybe[CalibrationShare] = None
+    shares: Maybe[Annotated[list[CalibrationShare], Meta(min_length=1)]] = None
     rate_per_second: Maybe[Positive] = None
 
 
@@ -1281,6 +1315,7 @@ class Plan(Record):
     ] = None
     adaptive: Maybe[Adaptive] = None
     max_rate: Maybe[MaxRate] = None
+    load_curve: Maybe[LoadCurve] = None
     calibration: Maybe[Calibration] = None
     generator_trials: Maybe[GeneratorTrials] = None
     sources: Maybe[list[str]] = None

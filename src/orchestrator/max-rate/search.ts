@@ -23,6 +23,7 @@ import {
 } from "./searched-rates.js";
 
 type Metric = Threshold["metric"];
+const noFigure = (): undefined => undefined;
 type TrialRecord = MaxRateState["trials"][number];
 
 /**
@@ -42,6 +43,10 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null
   // The CPU time of the program that calls the limiter.
   cpu: (result) =>
     cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
+  // Cores at a rate come from a load curve, and a search refuses them.
+  server_cores: noFigure,
+  store_cores: noFigure,
+  service_cores: noFigure,
 };
 
 /** The rounding error of shares, so that a value on the edge of its tolerance is within it. */
