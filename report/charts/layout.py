@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
+import plotly.io
 from msgspec import Struct, structs
 
 from report.analysis.figures import Figure
@@ -84,9 +85,12 @@ def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
         "hovermode": "closest",
         "dragmode": False,
     }
-    plain: dict[str, Any] = json.loads(
-        go.Figure(data=list(traces), layout={**shared, **layout}).to_json()
-    )
+    # A Figure would copy each trace, and validate again what the trace has validated.
+    document = {
+        "data": [trace.to_plotly_json() for trace in traces],
+        "layout": go.Layout({**shared, **layout}).to_plotly_json(),
+    }
+    plain: dict[str, Any] = json.loads(plotly.io.to_json(document, validate=False))
     plain["layout"].pop("template", None)
     return plain
 
