@@ -1,6 +1,7 @@
 """Builds the report of one campaign, or of several."""
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -78,6 +79,8 @@ def _notes(campaign: Campaign) -> list[str]:
 
 def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
     campaign = load_campaign(folder, keep_going=options.keep_going)
+    # The runs stay until the end, so that garbage collections need not visit them again and again.
+    gc.freeze()
     for line in _notes(campaign):
         print(line, file=sys.stderr)
 

@@ -142,7 +142,7 @@ def decode_histogram(data: str, count: int) -> Histogram:
 
     numbers = _decode_numbers(encoded_numbers)
     # A negative number stands for that many empty buckets.
-    steps = np.where(numbers < 0, -numbers, 1)
+    steps = np.maximum(-numbers, 1)
     ends = steps.cumsum()
     (filled,) = (numbers > 0).nonzero()
     histogram = Histogram(lowest, highest, figures, ends[filled] - 1, numbers[filled])
