@@ -93,9 +93,7 @@ def figure(traces: Sequence[Trace], layout: Mapping[str, Any]) -> dict[str, Any]
     }
     # A Figure would copy each trace, and validate again what the trace has validated.
     document = {
-        "data": [
-            trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in traces
-        ],
+        "data": [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in traces],
         "layout": go.Layout({**shared, **layout}).to_plotly_json(),
     }
     plain: dict[str, Any] = json.loads(plotly.io.to_json(document, validate=False))
