@@ -55,7 +55,8 @@ class RunEntry(Struct, frozen=True, kw_only=True):
         return (boundary,) if boundary else ()
 
     def value(self, figure: Figure) -> float | None:
-        return figure(self.measured) if self.measured else None
+        measured = self.measured
+        return figure(measured) if measured else None
 
     def bounds(self, figure: Figure) -> Bounds | None:
         """The bounds of a figure whose value is not known."""

@@ -22,6 +22,10 @@ def shared_limits(new: Summary, base: Summary, paired: bool) -> tuple[str, ...]:
     """The resources that do not belong to the target and limited a side, the most common first.
 
     Empty if that happened in less than half of the pairs that enter the ratio of the two rows."""
+    # Two rows without turns have a hundred pairs of runs, and most runs have no such limit.
+    if not any(not_the_targets_own(run) for row in (new, base) for run in row.runs):
+        return ()
+
     resources_by_pair = [
         {not_the_targets_own(run) for run in runs} - {""}
         for runs in runs_between(new, base, paired)

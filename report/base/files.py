@@ -22,12 +22,14 @@ def read_document(path: Path, max_bytes: int) -> bytes:
         if error.errno == errno.ELOOP:
             raise FieldError("$", "is a link") from error
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise FieldError("$", "is not a file")
 
     with os.fdopen(descriptor, "rb") as file:
-        data = file.read(max_bytes + 1)
+        # Python reserves as much memory as it is asked to read, so the limit would be slow.
+        data = file.read(min(status.st_size, max_bytes) + 1)
     if len(data) > max_bytes:
         raise FieldError("$", f"is larger than {max_bytes // 1024**2} MiB")
     return data

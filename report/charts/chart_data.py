@@ -56,7 +56,7 @@ class ChartRow(Struct, frozen=True):
 
     def style(self, width: int, size: int) -> dict[str, Any]:
         line = {"color": self.colour, "dash": self.dash, "width": width}
-        return {"line": line, "marker": {"color": self.colour, "symbol": self.symbol, "size": size}}
+        return {"line": line, "marker": {"color": self.colour, "size": size, "symbol": self.symbol}}
 
 
 class View(Struct, frozen=True):

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
 from report.analysis.figures import node_kind
 from report.charts import layout
 from report.charts.chart_data import ChartData, ChartRow
@@ -41,16 +39,17 @@ def _usage_over_time(
     return values
 
 
-def _line(row: ChartRow, points: TimedValues, value_text: str) -> go.Scatter:
-    return go.Scatter(
-        name=row.text,
-        mode="lines+markers" if len(points) < 20 else "lines",
-        x=[round(t_s, 3) for t_s, _ in points],
-        y=[round(value, 1) for _, value in points],
-        meta=row.id,
-        hovertemplate=f"{row.text} at %{{x}} s: {value_text}<extra></extra>",
+def _line(row: ChartRow, points: TimedValues, value_text: str) -> dict[str, Any]:
+    return {
+        "hovertemplate": f"{row.text} at %{{x}} s: {value_text}<extra></extra>",
         **row.style(2, 6),
-    )
+        "meta": row.id,
+        "mode": "lines+markers" if len(points) < 20 else "lines",
+        "name": row.text,
+        "x": [round(t_s, 3) for t_s, _ in points],
+        "y": [round(value, 1) for _, value in points],
+        "type": "scatter",
+    }
 
 
 def _figure(

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import plotly.graph_objects as go
-
 from report.analysis.figures import Figure, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
@@ -69,7 +67,7 @@ def _inverse_share(percent: float) -> float:
     return round(100 / (100 - percent), 4)
 
 
-def _line(row: ChartRow, text: LayerText) -> go.Scatter:
+def _line(row: ChartRow, text: LayerText) -> dict[str, Any]:
     curve = _median_curve(row.summary)
     few_samples = {
         percent
@@ -81,27 +79,28 @@ def _line(row: ChartRow, text: LayerText) -> go.Scatter:
         symbol = [
             f"{row.symbol}-open" if percent in few_samples else row.symbol for percent, _ in curve
         ]
-    return go.Scatter(
-        name=row.text,
-        mode="lines+markers",
-        x=[_inverse_share(percent) for percent, _ in curve],
-        # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
-        y=[text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
-        meta=row.id,
-        customdata=[
+    return {
+        "customdata": [
             f"{percent:g}{', too few samples' if percent in few_samples else ''}"
             for percent, _ in curve
         ],
-        hovertemplate=f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
-        line={"color": row.colour, "dash": row.dash, "width": 2},
-        marker={
+        "hovertemplate": f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
+        "line": {"color": row.colour, "dash": row.dash, "width": 2},
+        "marker": {
             "color": row.colour,
-            "symbol": symbol,
-            "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
-            "opacity": 1,
             "line": {"color": row.colour, "width": 1.5},
+            "opacity": 1,
+            "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
+            "symbol": symbol,
         },
-    )
+        "meta": row.id,
+        "mode": "lines+markers",
+        "name": row.text,
+        "x": [_inverse_share(percent) for percent, _ in curve],
+        # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
+        "y": [text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
+        "type": "scatter",
+    }
 
 
 def _draw(data: ChartData) -> dict[str, Any] | None:

@@ -1,10 +1,12 @@
 """Builds the report of one campaign, or of several."""
 
 import argparse
+import gc
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
@@ -76,12 +78,25 @@ def _notes(campaign: Campaign) -> list[str]:
     return notes
 
 
-def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
-    campaign = load_campaign(folder, keep_going=options.keep_going)
-    for line in _notes(campaign):
-        print(line, file=sys.stderr)
+@contextmanager
+def _kept_until_the_end() -> Iterator[None]:
+    """Spares what is made inside from garbage collection, which would visit all runs of a campaign
+    again and again and free nothing."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
-    analysis = analyse(campaign)
+
+def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
+    with _kept_until_the_end():
+        campaign = load_campaign(folder, keep_going=options.keep_going)
+        for line in _notes(campaign):
+            print(line, file=sys.stderr)
+        analysis = analyse(campaign)
+
     files = campaign_files(analysis, output_format, options.csv == "long")
     write_all(folder / "report", files)
 

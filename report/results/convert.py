@@ -3,6 +3,7 @@
 import json
 from array import array
 from collections.abc import Mapping, Sequence
+from operator import add
 from typing import Any
 
 from msgspec import convert, structs
@@ -334,8 +335,7 @@ def _answers_each_slice(result: records.MeasuredResult) -> "array[int]":
     count."""
     slices = result.slices
     count = min(_MAX_SLICES, int(result.duration * 1000 / slices.width_ms + 1e-6))
-    pairs = zip(slices.allowed[:count], slices.limited[:count], strict=False)
-    return array("L", (allowed + limited for allowed, limited in pairs))
+    return array("L", map(add, slices.allowed[:count], slices.limited[:count]))
 
 
 #: Empty values for members of a record that no page shows, or that are only read to compute

@@ -34,9 +34,9 @@ MAX_VALUES = 4_000_000
 _MAX_DIGITS = 16
 _DIGITS_AS_0 = bytes.maketrans(b"123456789", b"000000000")
 
-#: A fraction of nothing but zeros. The contract's programs write none, so that few documents have
-#: one.
-_EMPTY_FRACTION = re.compile(rb"\.0+[^0-9]")
+#: A fraction of nothing but zeros, and what can follow a number. The contract's programs write no
+#: such number. Addresses and versions do not match.
+_EMPTY_FRACTION = re.compile(rb"\.0+[eE,\]}\s]")
 
 
 def _may_hold_long_number(data: bytes) -> bool:

@@ -136,9 +136,13 @@ def decode_histogram(data: str, count: int) -> Histogram:
     if not (1 <= figures <= _MAX_FIGURES and 1 <= lowest <= highest):
         raise ValueError(_NO_HISTOGRAM)
 
-    numbers = _decode_numbers(plain[_HEADER.size :])
+    encoded_numbers = plain[_HEADER.size :]
+    if count == 0 and encoded_numbers in _NOTHING_COUNTED:
+        return Histogram(lowest, highest, figures, _NO_NUMBERS, _NO_NUMBERS)
+
+    numbers = _decode_numbers(encoded_numbers)
     # A negative number stands for that many empty buckets.
-    steps = np.where(numbers < 0, -numbers, 1)
+    steps = np.maximum(-numbers, 1)
     ends = steps.cumsum()
     (filled,) = (numbers > 0).nonzero()
     histogram = Histogram(lowest, highest, figures, ends[filled] - 1, numbers[filled])
@@ -162,6 +166,10 @@ _MAX_FIGURES = 5
 #: A longer number would count more values than any run has.
 _MAX_NUMBER_BYTES = 8
 
+_NO_NUMBERS: Integers = np.zeros(0, dtype=np.int64)
+#: The encoded numbers of histograms without values, which libraries write with no bucket or one.
+_NOTHING_COUNTED = (b"", b"\0")
+
 
 def _decode_numbers(encoded: bytes) -> Integers:
     """Decodes signed numbers in ZigZag LEB128, which has the least significant seven bits first,
@@ -169,7 +177,7 @@ def _decode_numbers(encoded: bytes) -> Integers:
     pieces = np.frombuffer(encoded, dtype=np.uint8)
     (ends,) = (pieces < 0x80).nonzero()
     if not len(pieces):
-        return np.zeros(0, dtype=np.int64)
+        return _NO_NUMBERS
     if not len(ends) or ends[-1] != len(pieces) - 1:
         raise ValueError(_NO_HISTOGRAM)
     starts = np.concatenate(([0], ends[:-1] + 1))

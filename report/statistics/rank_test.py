@@ -42,12 +42,15 @@ def _tails_of_chosen(ranks: tuple[int, ...], chosen: int) -> Floats:
 
     The choices are counted and not drawn. One item after the other is added to the subsets of each
     size, as in the shift algorithm of Streitberg and Röhmel (1986)."""
-    largest_sum = sum(sorted(ranks)[-chosen:])
-    ways = np.zeros((chosen + 1, largest_sum + 1))
-    ways[0, 0] = 1
+    sums = sum(sorted(ranks)[-chosen:]) + 1
+    # The sums of each size follow those of the size below it, so that an item is one shift of all.
+    # No subset of up to `chosen` items exceeds the sums of its size.
+    ways = np.zeros((chosen + 1) * sums)
+    ways[0] = 1
     for rank in ranks:
-        ways[1:, rank:] += ways[:-1, : largest_sum + 1 - rank].copy()
-    tails: Floats = np.cumsum(ways[chosen]) / math.comb(len(ranks), chosen)
+        shift = sums + rank
+        ways[shift:] += ways[:-shift].copy()
+    tails: Floats = np.cumsum(ways[chosen * sums :]) / math.comb(len(ranks), chosen)
     return tails
 
 

@@ -1,8 +1,12 @@
-"""A chart that no section names is drawn, and shown nowhere."""
+"""What holds for all charts: a section shows each, and plotly admits what they draw."""
+
+import plotly.graph_objects as go
 
 from builder import Document, configuration, result
-from conftest import analysis_of_results
+from campaign_writer import manifest
+from conftest import Build, analysis_of_results
 from memory_documents import run_of
+from page_reader import data_of, read
 from report.charts.all_charts import CHARTS
 from report.sections.all_sections import sections_of
 
@@ -24,3 +28,14 @@ def test_every_chart_is_named_by_a_section() -> None:
     sections = sections_of(analysis_of_results(*results_of_every_section_with_charts()))
     named_ids = {chart for section in sections for chart in section.charts}
     assert {chart.id for chart in CHARTS} - named_ids == set()
+
+
+def test_plotly_admits_figures_as_they_are(build: Build) -> None:
+    document = result(configuration(), window_s=2)
+    reading = {"cpu_percent": 80, "resident_bytes": 1024}
+    document["resources"]["server-1"]["samples"] = [{"t_s": 1, **reading}, {"t_s": 2, **reading}]
+    page = build(manifest([document["configuration"]], 1), [document]).page
+    figures = data_of(read(page))["figures"]
+    assert {"percentiles", "series", "consumer-cpu-over-time"} <= set(figures)
+    for figure in figures.values():
+        assert go.Figure(figure).to_plotly_json()["data"] == figure["data"]

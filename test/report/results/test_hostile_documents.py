@@ -227,6 +227,11 @@ def test_a_whole_number_written_with_a_point_is_an_integer() -> None:
     assert str(parse_json(b"[-0.0, 2.0, 2.5, 1e300]")) == "[0, 2, 2.5, 1e+300]"
 
 
+@pytest.mark.parametrize("document", [b"[2.0]", b'{"a":2.0}', b"[2.00\n]", b"[2.0e0]", b"[2.0E0]"])
+def test_a_fraction_of_zeros_counts_before_whatever_ends_a_number(document: bytes) -> None:
+    assert "2.0" not in str(parse_json(document))
+
+
 def admitted(check: Callable[[object], object], document: object) -> bool:
     try:
         check(document)
