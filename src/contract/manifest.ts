@@ -4,6 +4,7 @@ import { installedVersionSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
 import { pluginIdentitySchema } from "./plugins.js";
+import { numberSchema } from "./ranges.js";
 import { runtimeRecordSchema } from "./result.js";
 import { turnLengthsSchema } from "./turns.js";
 
@@ -132,10 +133,21 @@ const thresholdSchema = z.strictObject({
     "errors",
     "limited_share",
     "cpu",
+    "server_cores",
+    "store_cores",
+    "service_cores",
   ]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
-  /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
+  /**
+   * Requests/s, milliseconds, shares of 0 to 1, CPU µs per request of the server, or numbers of CPUs
+   * that are kept busy.
+   */
   value: z.number().min(0),
+  /**
+   * The rate in requests/s at which it must hold, by the points of a load curve (M35). Without it,
+   * it must hold in each configuration.
+   */
+  at_per_second: numberSchema("rate").optional(),
   /**
    * How far the value may lie from the expected one, in the same unit. It is present only with `=`.
    */

@@ -95,6 +95,17 @@ export const planSchema = z.strictObject({
       budget_s: z.number().positive().optional(),
     })
     .optional(),
+  /** The loads of a load curve, which each target has. It is absent in other campaigns. */
+  load_curve: z
+    .strictObject({
+      /** In requests/s. */
+      rates: z.array(z.number().positive()),
+      /** Whether each target is also measured at full load. */
+      saturation: z.boolean(),
+      /** Whether a short saturation phase chose the rates. */
+      chosen: z.literal(true).optional(),
+    })
+    .optional(),
   /**
    * How the one rate of all configurations was found. It is absent where it was given, or there is
    * none.

@@ -65,6 +65,8 @@ export const turnsSchema = z.strictObject({
   given: z.literal(true).optional(),
   /** Whether each target has a long turn before the window (M33). */
   long: z.literal(true).optional(),
+  /** Whether each run of the group has one turn, at its own load. So it is in a load curve. */
+  curve: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
@@ -82,6 +84,8 @@ export function turnOf(line: string): TurnLengths | undefined {
 /** The part of a run in a round by turns. Its slices together are its window. */
 export const turnsRecordSchema = z.strictObject({
   group: z.int().min(1),
+  /** Whether the run is a point of a load curve, with one turn. */
+  curve: z.literal(true).optional(),
   turns: z.int().min(0),
   ...turnLengthsSchema.shape,
   /** Seconds in which requests were followed after its slices. */

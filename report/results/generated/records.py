@@ -65,13 +65,14 @@ class ClosedLoad(Record, tag_field="model", tag="closed"):
     connections: Connections
 
 
+RatePerSecond: TypeAlias = (
+    Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
+)
 Arrivals: TypeAlias = Literal["constant", "poisson", "trace"]
 
 
 class OpenLoad(Record, tag_field="model", tag="open"):
-    rate_per_second: (
-        Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
-    )
+    rate_per_second: RatePerSecond
     arrivals: Arrivals
     connections: Connections
 
@@ -812,11 +813,14 @@ class Turns(Record):
     lead_in_ms: LeadInMs
     slice_ms: SliceMs
     drained_s: Amount
+    curve: Maybe[bool] = None
     reopened: Maybe[Reopened] = None
     halves: Maybe[Halves] = None
     level_change: Maybe[LevelChange] = None
     since_began: Maybe[SinceBegan] = None
     long: Maybe[Long] = None
+
+    __post_init__ = only_true("curve")
 
 
 class ClockChange(Record):
@@ -1083,10 +1087,22 @@ RESULTS: dict[str, type[Record]] = {
 class Threshold(Record):
     text: str
     metric: Literal[
-        "throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"
+        "throughput",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99_9",
+        "errors",
+        "limited_share",
+        "cpu",
+        "server_cores",
+        "store_cores",
+        "service_cores",
     ]
     op: Literal["<", "<=", ">", ">=", "="]
     value: Amount
+    at_per_second: Maybe[RatePerSecond] = None
     tolerance: Maybe[Amount] = None
 
 
@@ -1203,6 +1219,14 @@ class MaxRate(Record):
     budget_s: Maybe[Positive] = None
 
 
+class LoadCurve(Record):
+    rates: list[Positive]
+    saturation: bool
+    chosen: Maybe[bool] = None
+
+    __post_init__ = only_true("chosen")
+
+
 class Measured(Record):
     name: str
     requests_per_second: Positive
@@ -1281,6 +1305,7 @@ class Plan(Record):
     ] = None
     adaptive: Maybe[Adaptive] = None
     max_rate: Maybe[MaxRate] = None
+    load_curve: Maybe[LoadCurve] = None
     calibration: Maybe[Calibration] = None
     generator_trials: Maybe[GeneratorTrials] = None
     sources: Maybe[list[str]] = None

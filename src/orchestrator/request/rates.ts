@@ -87,6 +87,9 @@ function searchOf(settings: Settings): Search | undefined {
     throw usageError(`${order.source} consecutive: --find-max-rate interleaves its trials`);
 
   const objectives = parseThresholds(slo.source, slo.value);
+  const atRate = objectives.find(({ at_per_second }) => at_per_second !== undefined);
+  if (atRate)
+    throw usageError(`${slo.source} ${atRate.text}: the search finds the rate: leave out @…`);
   const budget = settings.find("budget");
   return definedOnly({ objectives, searchBudgetS: budget && budgetS(budget) });
 }

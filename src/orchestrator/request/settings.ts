@@ -426,7 +426,7 @@ const measure = group("measure", "how it is measured", [
   }),
   flag(
     "threshold <list>",
-    'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01"; exit code 6 if one is missed',
+    'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01", or "server_cores<0.3@1000/s" of a load curve; exit code 6 if one is missed',
   ),
 ]);
 

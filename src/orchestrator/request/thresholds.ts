@@ -1,5 +1,5 @@
 import type { Threshold } from "../../contract/manifest.js";
-import { badValue } from "./setting-values.js";
+import { badValue, numberIn } from "./setting-values.js";
 
 type Metric = Threshold["metric"];
 
@@ -11,6 +11,7 @@ interface Unit {
 
 const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000 }, max: 3_600_000 };
 const SHARE: Unit = { factors: { "": 1, "%": 0.01 }, max: 1 };
+const CORES: Unit = { factors: { "": 1, cores: 1 }, max: 100_000 };
 
 const METRICS: Readonly<Record<Metric, Unit>> = {
   throughput: { factors: { "": 1, "/s": 1 }, max: 1e9 },
@@ -22,15 +23,25 @@ const METRICS: Readonly<Record<Metric, Unit>> = {
   errors: SHARE,
   limited_share: SHARE,
   cpu: { factors: { us: 1, µs: 1, ms: 1000 }, max: 1e9 },
+  server_cores: CORES,
+  store_cores: CORES,
+  service_cores: CORES,
 };
 
+/**
+ * The figures that a load curve has between its rates (M35). A percentile is known only at the rates
+ * that were measured.
+ */
+const INTERPOLATED: readonly Metric[] = ["cpu", "server_cores", "store_cores", "service_cores"];
+
 const FORM =
-  /^(?<metric>[a-z0-9_.]+)\s*(?<op><=|>=|<|>|=)\s*(?<value>\d{1,12}(?:\.\d{1,9})?)\s*(?<unit>%|\/s|[a-zµ]*)(?:\s*(?:±|\+-|\+\/-)\s*(?<tolerance>\d{1,12}(?:\.\d{1,9})?)\s*(?<toleranceUnit>%|\/s|[a-zµ]*))?$/u;
+  /^(?<metric>[a-z0-9_.]+)\s*(?<op><=|>=|<|>|=)\s*(?<value>\d{1,12}(?:\.\d{1,9})?)\s*(?<unit>%|\/s|[a-zµ]*)(?:\s*(?:±|\+-|\+\/-)\s*(?<tolerance>\d{1,12}(?:\.\d{1,9})?)\s*(?<toleranceUnit>%|\/s|[a-zµ]*))?(?:\s*@\s*(?<rate>[^\s/]+)(?:\/s)?)?$/u;
 
 const NAMES = Object.keys(METRICS).join(", ");
 
 /**
- * Reads a list such as `p99<10ms,errors<0.1%,limited_share=0.1±0.01`, also with `+-`.
+ * Reads a list such as `p99<10ms,errors<0.1%,limited_share=0.1±0.01`, also with `+-`. A figure of a
+ * load curve takes a rate: `server_cores<0.3@1000/s`.
  * @throws usageError
  */
 export function parseThresholds(source: string, text: string): Threshold[] {
@@ -66,7 +77,17 @@ function parseThreshold(source: string, text: string): Threshold {
   if (isExact !== (parts.tolerance !== undefined))
     throw refused(isExact ? "= needs a tolerance, e.g. =0.1±0.01" : "only = takes a tolerance");
 
-  const threshold = { text, metric, op, value: read(parts.value, parts.unit) };
+  const { rate } = parts;
+  if (rate !== undefined && !INTERPOLATED.includes(metric))
+    throw refused(`${metric} takes no @rate, only these do: ${INTERPOLATED.join(", ")}`);
+
+  const threshold = {
+    text,
+    metric,
+    op,
+    value: read(parts.value, parts.unit),
+    ...(rate === undefined ? {} : { at_per_second: numberIn("rate", source, rate, false) }),
+  };
   if (!isExact) return threshold;
   return { ...threshold, tolerance: read(parts.tolerance, parts.toleranceUnit || parts.unit) };
 }
