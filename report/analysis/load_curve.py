@@ -24,8 +24,9 @@ from report.statistics.decision import Comparison
 from report.statistics.run_samples import MIN_FIGURES, median_interval
 from report.statistics.samples import Side
 
-#: The name under which the ratios of a point hold that of p99.
+#: The names of ratios that are not by the CPU of a kind of role.
 P99 = "p99"
+THROUGHPUT = "throughput"
 
 _US_PER_S = 1e6
 
@@ -102,8 +103,9 @@ class TargetCurve(Struct, frozen=True, kw_only=True):
     """By rate, with the lowest first. Some may have no figures."""
     full_loads: tuple[Summary, ...]
     """Its rows at full load, which are no points of interpolation."""
-    full_load_ratio: Comparison | None
-    """The comparison of its throughput at full load with that of the reference."""
+    full_load_ratios: Mapping[str, Comparison]
+    """The comparisons with the reference at full load, by the CPU of what calls the limiter and by
+    throughput."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -263,8 +265,8 @@ def _shared_load(row: Summary) -> tuple[str, str]:
 
 
 Ratios = dict[str, dict[str, Comparison]]
-"""The comparisons with the reference by the id of a row, then by kind of role, or `p99`, or
-`throughput`."""
+"""The comparisons with the reference by the id of a row, then by kind of role, `P99` or
+`THROUGHPUT`."""
 
 
 def _ratios(rankings: Sequence[Ranking], summaries: Sequence[Summary]) -> Ratios:
@@ -277,11 +279,11 @@ def _ratios(rankings: Sequence[Ranking], summaries: Sequence[Summary]) -> Ratios
 
     for ranking in rankings:
         with_base = [pair for pair in ranking.ranked_by if pair.base is ranking.reference]
-        add(P99 if ranking.open_loop else "throughput", with_base)
+        add(P99 if ranking.open_loop else THROUGHPUT, with_base)
         node = node_kind(ranking.summaries[0].identity.layer)
         add(node, [pair for pair in ranking.cpu_pairs if pair.base is ranking.reference])
         if resolution := ranking.resolution:
-            name = P99 if ranking.open_loop else "throughput"
+            name = P99 if ranking.open_loop else THROUGHPUT
             ratios.setdefault(resolution.copy.id, {})[name] = resolution.comparison
 
     at_rates = [ranking for ranking in rankings if ranking.open_loop and ranking.reference]
@@ -353,12 +355,12 @@ def _target(rows: Sequence[Summary], ratios: Ratios) -> TargetCurve:
         key=lambda point: point.rate_per_second,
     )
     full_loads = tuple(row for row in rows if not row.identity.open_loop)
-    full_load_ratios = (ratios.get(row.id, {}).get("throughput") for row in full_loads)
+    full_load_ratios = (ratios.get(row.id, {}) for row in full_loads)
     return TargetCurve(
         identity=points[0].summary.identity if points else rows[0].identity,
         points=tuple(points),
         full_loads=full_loads,
-        full_load_ratio=next((ratio for ratio in full_load_ratios if ratio), None),
+        full_load_ratios=next(filter(None, full_load_ratios), {}),
     )
 
 

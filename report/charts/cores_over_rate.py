@@ -72,8 +72,7 @@ def _hover_text(row: ChartRow, estimate: Estimate, text: LayerText) -> str:
 
 _CAPTION = (
     "CPUs that {roles} kept busy at each measured rate, the median over the rounds with its interval of "
-    "95 %; less is better. Lines only lead the eye: between two rates they are what --plan-for reads. "
-    "Beyond the last rate nothing is known."
+    "95 %; less is better. Beyond the highest rate nothing is known."
 )
 
 

@@ -7,6 +7,7 @@ from report.analysis.figure_list import FIGURE_LIST
 from report.analysis.figures import p50, p99, store_memory, throughput
 from report.analysis.load_curve import (
     P99,
+    THROUGHPUT,
     CurvePoint,
     LoadCurve,
     Part,
@@ -36,25 +37,29 @@ from report.sections.section import (
     sort_key,
     words,
 )
+from report.statistics.decision import Comparison
 
 TEXT = (
     "Each target was warm and had each rate once in each round, for one turn, in another order each round. "
     "Cores are the CPUs that its processes kept busy: CPU time between two moments without a request in "
     "flight, divided by the seconds of load between them. A cost holds at the rate where it was measured. "
-    "Between two of these rates it is interpolated in cores (--plan-for, thresholds with @), and its interval "
-    "covers chance, not a bend of the curve between them; beyond them nothing is said. Full load is no rate, "
-    "and no point of interpolation. Latency counts from the moment at which a request was due."
+    "Between two of these rates it is interpolated in cores (--plan-for, thresholds with @). Its interval "
+    "covers chance, and no bend of the curve. Beyond them nothing is said: full load is no rate. "
+    "Latency counts from the moment at which a request was due."
 )
 _INTERVALS = (
     "In brackets behind cores: the interval of 95 % of the median over the rounds; behind other figures: "
     "their range."
 )
 _FAMILIES = (
-    "The ratio of the CPU time of a {request}, or of p99, to that of {reference} in the same rounds, with its "
-    "interval of 95 %. All targets at all rates are one family for each figure."
+    "The ratio of the CPU time of a {request}, or of p99, to that of {reference} in the same rounds, with "
+    "its interval of 95 %. All targets at all rates are one family for each figure."
 )
 
-#: The generator was late by this much or less in 99 % of its sends.
+#: The ids of its charts.
+CURVE_CHARTS = ("cores", "store-cores", "service-cores", "curve")
+
+#: By how much the generator sent late, at most, in 99 % of its sends.
 _LATENESS = FIGURE_LIST["send_lateness_p99_ms"].figure
 
 
@@ -75,7 +80,7 @@ def load_curve(analysis: Analysis) -> Section | None:
         curve_sentences(curves[0])[0],
         text=(TEXT,),
         tables=tuple(tables),
-        charts=("cores", "store-cores", "service-cores", "curve"),
+        charts=CURVE_CHARTS,
         open=True,
     )
 
@@ -162,17 +167,16 @@ def _cores_cell(row: Summary, part: Part) -> TableCell:
 def _ratios(curve: LoadCurve, number_of_curve: int) -> Table:
     """A group of rows for each figure, with a row for each target and a column for each rate."""
     names = [(part.kind, f"{part.name.capitalize()} CPU") for part in curve.parts]
-    names.append((P99, "p99"))
+    names += [(P99, "p99"), (THROUGHPUT, "Throughput")]
     columns = (
         *words("Target"),
         *numbers([(rate_text(value), "") for value in curve.rates], "number"),
+        Column(AT_FULL_LOAD.capitalize()),
     )
     groups = []
     for name, heading in names:
         rows = tuple(
-            _ratio_row(curve, target, name)
-            for target in curve.targets
-            if any(name in point.ratios for point in target.points)
+            _ratio_row(curve, target, name) for target in curve.targets if _has(target, name)
         )
         if rows:
             groups.append(TableGroup(rows, heading))
@@ -188,24 +192,25 @@ def _ratios(curve: LoadCurve, number_of_curve: int) -> Table:
     )
 
 
+def _has(target: TargetCurve, name: str) -> bool:
+    return name in target.full_load_ratios or any(name in point.ratios for point in target.points)
+
+
 def _ratio_row(curve: LoadCurve, target: TargetCurve, name: str) -> TableRow:
-    points = {point.rate_per_second: point for point in target.points}
-    cells = [_ratio_cell(points[value], name) if value in points else None for value in curve.rates]
+    comparisons = {point.rate_per_second: point.ratios.get(name) for point in target.points}
+    cells = [_ratio_cell(comparisons.get(value)) for value in curve.rates]
+    label = TableCell(target_name(target), tag="copy" if target.identity.copy else "")
     return TableRow(
         " ".join(target.ids),
-        (
-            TableCell(target_name(target), tag="copy" if target.identity.copy else ""),
-            *(cell or number(ABSENT, None) for cell in cells),
-        ),
+        (label, *cells, _ratio_cell(target.full_load_ratios.get(name))),
         colour=target.ids[0],
     )
 
 
-def _ratio_cell(point: CurvePoint, name: str) -> TableCell | None:
-    """The ratio with its interval and its conclusion; None where nothing is compared."""
-    comparison = point.ratios.get(name)
+def _ratio_cell(comparison: Comparison | None) -> TableCell:
+    """The ratio with its interval and its conclusion."""
     if comparison is None or not interval_of(comparison):
-        return None
+        return number(ABSENT, None)
     ratio, _, interval = interval_of(comparison).partition(", ")
     return TableCell(
         ratio,
