@@ -69,16 +69,15 @@ class AtRate(Struct, frozen=True, kw_only=True):
     rate_per_second: float
     estimate: Estimate | None = None
     """None where it is not known."""
+    cpu_us_per_request: Estimate | None = None
+    """The CPU time of a request. At a measured rate it is that of the row, and between two rates it
+    follows from the cores."""
     between: tuple[float, float] | None = None
     """The measured rates between which it was interpolated. None for a measured rate."""
     reason: str = ""
     """Why it is not known."""
     spoiled: bool = False
     """Whether it is not known because the target typically failed its load there."""
-
-    @property
-    def cpu_us_per_request(self) -> Estimate | None:
-        return self.estimate.times(_US_PER_S / self.rate_per_second) if self.estimate else None
 
 
 class CurvePoint(Struct, frozen=True, kw_only=True):
@@ -108,10 +107,13 @@ class TargetCurve(Struct, frozen=True, kw_only=True):
     throughput."""
 
     @property
+    def rows(self) -> tuple[Summary, ...]:
+        """Its rows by rate, and those at full load last."""
+        return (*(point.summary for point in self.points), *self.full_loads)
+
+    @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(
-            row.id for row in (*(point.summary for point in self.points), *self.full_loads)
-        )
+        return tuple(row.id for row in self.rows)
 
     @property
     def is_reference(self) -> bool:
@@ -188,6 +190,7 @@ def _at_point(point: CurvePoint, part: Part) -> AtRate:
     return AtRate(
         rate_per_second=point.rate_per_second,
         estimate=estimate,
+        cpu_us_per_request=estimate_of(point.summary, part.cpu),
         reason=reason,
         spoiled=point.summary.figure_of(part.cores).spoiled,
     )
@@ -214,7 +217,12 @@ def _between(lower: CurvePoint, higher: CurvePoint, part: Part, rate_per_second:
         reason = lower.summary.spoiled_text or higher.summary.spoiled_text
         return AtRate(rate_per_second=rate_per_second, reason=reason, spoiled=True)
     estimate = Estimate(middle, *_interval(values))
-    return AtRate(rate_per_second=rate_per_second, estimate=estimate, between=ends)
+    return AtRate(
+        rate_per_second=rate_per_second,
+        estimate=estimate,
+        cpu_us_per_request=estimate.times(_US_PER_S / rate_per_second),
+        between=ends,
+    )
 
 
 def load_curves(
@@ -234,6 +242,21 @@ def load_curves(
     )
 
 
+def targets_over_rates(rows: Iterable[Summary]) -> list[TargetCurve]:
+    """The targets of these rows without their comparisons, also of rows that are in no load
+    curve."""
+    by_target: dict[tuple[str, str], list[Summary]] = {}
+    for runtime, row in _with_runtimes(list(rows)):
+        by_target.setdefault((runtime, target_key(row.identity)), []).append(row)
+    return [_target(members, {}) for members in by_target.values()]
+
+
+def _with_runtimes(rows: Sequence[Summary]) -> list[tuple[str, Summary]]:
+    """Each row with its runtime. A row without a run belongs to the first one."""
+    first = next((row.runtime for row in rows if row.runtime), "")
+    return [(row.runtime or first, row) for row in rows]
+
+
 #: The parts of a load that all rates of a curve share.
 _SHARED_FIELDS = [field for field in LOAD_FIELDS if field.name not in ("Load", "Length")]
 
@@ -241,16 +264,18 @@ _SHARED_FIELDS = [field for field in LOAD_FIELDS if field.name not in ("Load", "
 def _groups(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
     """The rows of each curve by its title. Controls without a store stand in each curve with their
     load."""
-    has_several_runtimes = len({row.runtime for row in summaries if row.runtime}) > 1
+    placed = _with_runtimes(summaries)
+    has_several_runtimes = len({runtime for runtime, _ in placed}) > 1
     groups: dict[tuple[str, str, str | None], list[Summary]] = {}
-    for row in (row for row in summaries if not row.identity.ceiling):
-        groups.setdefault((*_shared_load(row), row.identity.topology), []).append(row)
-
     controls: dict[tuple[str, str], list[Summary]] = {}
-    for row in (row for row in summaries if row.identity.ceiling):
-        controls.setdefault(_shared_load(row), []).append(row)
+    for runtime, row in placed:
+        load = _shared_load(row.identity)
+        if row.identity.ceiling:
+            controls.setdefault((runtime, load), []).append(row)
+        else:
+            groups.setdefault((runtime, load, row.identity.topology), []).append(row)
     if not groups:
-        groups = {(*load, None): [] for load in controls}
+        groups = {(*place, None): [] for place in controls}
 
     titled = {}
     for (runtime, load, topology), rows in groups.items():
@@ -259,9 +284,9 @@ def _groups(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
     return titled
 
 
-def _shared_load(row: Summary) -> tuple[str, str]:
-    fields = [field for field in _SHARED_FIELDS if field.read(row.identity) != field.default]
-    return row.runtime, load_text(row.identity, fields)
+def _shared_load(identity: Identity) -> str:
+    fields = [field for field in _SHARED_FIELDS if field.read(identity) != field.default]
+    return load_text(identity, fields)
 
 
 Ratios = dict[str, dict[str, Comparison]]
@@ -320,14 +345,21 @@ def _curve(rows: Sequence[Summary], ratios: Ratios, title: str) -> LoadCurve:
     for row in rows:
         by_target.setdefault(target_key(row.identity), []).append(row)
 
-    targets = [_target(members, ratios) for members in by_target.values()]
-    known_rates = {point.rate_per_second for target in targets for point in target.points}
     layer = rows[0].identity.layer
+    parts = tuple(_parts(layer, rows))
+    # The ratios of copies are also by the CPU of the generator, which is no part of a target.
+    names = {*(part.kind for part in parts), P99, THROUGHPUT}
+    named_ratios = {
+        row_id: {name: ratio for name, ratio in ratios_of_row.items() if name in names}
+        for row_id, ratios_of_row in ratios.items()
+    }
+    targets = [_target(members, named_ratios) for members in by_target.values()]
+    known_rates = {point.rate_per_second for target in targets for point in target.points}
     return LoadCurve(
         title=title,
         text=layer_text(layer),
         rates=tuple(sorted(known_rates)),
-        parts=tuple(_parts(layer, rows)),
+        parts=parts,
         targets=tuple(sorted(targets, key=_place(targets))),
     )
 

@@ -40,7 +40,9 @@ def cores(value: float | None) -> str:
         return ABSENT
     if value >= 1:
         return decimals(value, 2)
-    return decimals(value, 3 if value >= 0.1 else 4)
+    if value >= 0.1:
+        return decimals(value, 3)
+    return decimals(value, 4 if value >= 0.01 else 5)
 
 
 def mebibytes(value: float | None) -> str:

@@ -13,6 +13,7 @@ from report.analysis.rankings import Pair, Ranking, Resolution
 from report.analysis.settled import SETTLED_FIGURES, CheckResult
 from report.analysis.summary import Summary
 from report.base.csv_text import picked
+from report.export.load_curve_export import load_curve_documents
 from report.export.topics import comparison_document, rounded, server_documents
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
@@ -250,6 +251,12 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
         "max_rate": list(map(max_rate_document, analysis.max_rates)) or None,
         "several_servers": server_documents(analysis.server_scalings) or None,
+        # Reports of other campaigns stay as they were.
+        **(
+            {"load_curve": load_curve_documents(analysis.load_curves)}
+            if analysis.load_curves
+            else {}
+        ),
         "thresholds": threshold_documents(analysis),
         "report": report,
     }

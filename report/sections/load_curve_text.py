@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from textwrap import TextWrapper
 
+from msgspec import Struct
+
 from report.analysis.figures import p99, throughput
 from report.analysis.load_curve import (
+    AtRate,
     CurvePoint,
     Estimate,
     LoadCurve,
@@ -184,3 +187,40 @@ def _block(
 
 def _marked(cell: TableCell) -> str:
     return cell.text + "".join(mark for mark, _ in cell.marks)
+
+
+class Sizing(Struct, frozen=True):
+    """The cores of each target at a rate."""
+
+    lines: tuple[str, ...]
+    known: bool
+    """Whether those of some target are known."""
+
+
+def sizing(curves: Sequence[LoadCurve], rate_per_second: float) -> Sizing:
+    """A table of the cores of each target's parts at a rate, and why those of others are not
+    known. Copies, which are no targets to plan for, are left out."""
+    lines = []
+    has_known = False
+    for curve in curves:
+        title = f"{curve.title}: " if curve.title else ""
+        lines.append(f"{title}cores at {rate_text(rate_per_second)}, with the interval of 95 %")
+        table = [["target", *(part.name for part in curve.parts), ""]]
+        for target in (target for target in curve.targets if not target.identity.copy):
+            parts = [target.at(part, rate_per_second) for part in curve.parts]
+            known = [part for part in parts if part.estimate]
+            has_known = has_known or bool(known)
+            cells = [estimate_text(part.estimate) for part in parts]
+            table.append([target_name(target), *cells, _source_text(known or parts)])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines += ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
+    return Sizing(tuple(lines), has_known)
+
+
+def _source_text(parts: Sequence[AtRate]) -> str:
+    """Between which rates the cores were interpolated, or why they are not known."""
+    for part in parts:
+        if part.between:
+            low, high = map(rate_text, part.between)
+            return f"interpolated between {low} and {high}"
+    return "measured" if parts and parts[0].estimate else "".join(part.reason for part in parts[:1])

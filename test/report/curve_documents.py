@@ -97,20 +97,18 @@ def curve_run(
         window_s=SLICE_S,
         allowed_us={900: total - slow, cost.p99_us: slow},
         limited_us={},
-        turns={
-            "group": group,
-            "curve": True,
-            "turns": 1,
-            "lead_in_ms": LEAD_IN_MS,
-            "slice_ms": 1000 * SLICE_S,
-            "drained_s": 0.01,
-        },
-        **(
-            {"schedule": _schedule(per_second), "service_time": latency({800: total})}
-            if at_rate
-            else {}
-        ),
     )
+    document["turns"] = {
+        "group": group,
+        "curve": True,
+        "turns": 1,
+        "lead_in_ms": LEAD_IN_MS,
+        "slice_ms": 1000 * SLICE_S,
+        "drained_s": 0.01,
+    }
+    if at_rate:
+        document["schedule"] = _schedule(per_second)
+        document["service_time"] = latency({800: total})
     loaded_s = SLICE_S + LEAD_IN_MS / 1000
     costs = {"server-1": cost.server_us(per_second), "store-1": cost.store_us}
     for role, cpu_us_per_request in costs.items():
