@@ -54,15 +54,7 @@ const compare: ReportCommand = {
       name: "metric",
       value: "<metric>",
       help: "figure to compare",
-      choices: [
-        "throughput",
-        "p50",
-        "p99",
-        "cpu",
-        "server_cores",
-        "store_cores",
-        "service_cores",
-      ],
+      choices: ["throughput", "p50", "p99", "cpu", "server_cores", "store_cores", "service_cores"],
       defaultValue: "throughput",
     },
     {

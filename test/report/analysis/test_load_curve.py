@@ -59,7 +59,7 @@ def target_of(curve: LoadCurve, label: str) -> TargetCurve:
 def test_targets_stand_with_the_reference_first_and_controls_last(curve: LoadCurve) -> None:
     labels = [target.identity.label for target in curve.targets]
     assert labels == [REFERENCE, COPY, "iovalkey", "valkey-glide", "none"]
-    assert curve.rates == RATES
+    assert list(curve.rates) == list(RATES)
     assert [part.kind for part in curve.parts] == ["server", "store"]
 
 
@@ -67,9 +67,7 @@ def test_targets_stand_with_the_reference_first_and_controls_last(curve: LoadCur
 def test_cores_at_a_measured_rate_hold_the_true_cost(curve: LoadCurve, label: str) -> None:
     for rate in RATES:
         estimate = target_of(curve, label).at(SERVER, rate).estimate
-        assert estimate is not None
-        assert estimate.low is not None
-        assert estimate.high is not None
+        assert estimate and estimate.low and estimate.high
         true_cores = TARGETS[label].server_cores(rate)
         assert estimate.low <= estimate.value <= estimate.high
         # The median of eleven runs that deviate by 2 %.
@@ -80,7 +78,7 @@ def test_between_two_rates_it_is_the_line_through_both(curve: LoadCurve) -> None
     target = target_of(curve, "iovalkey")
     found = target.at(SERVER, 2000)
     ends = [TARGETS["iovalkey"].server_cores(rate) for rate in (1000, 5000)]
-    assert found.between == (1000, 5000)
+    assert list(found.between or ()) == [1000, 5000]
     assert found.estimate is not None
     assert math.isclose(found.estimate.value, 0.75 * ends[0] + 0.25 * ends[1], rel_tol=0.03)
     assert found.cpu_us_per_request is not None
@@ -153,14 +151,14 @@ def test_comparisons_of_a_figure_are_one_family_over_targets_and_rates(
     assert {pair.comparison.comparisons for pair in closed.rankings[0].ranked_by} == {2}
 
 
-def test_the_ratio_by_rate_holds_the_true_one(curve: LoadCurve) -> None:
+def test_the_ratio_by_rate_is_that_of_the_costs_there(curve: LoadCurve) -> None:
     for label in ("iovalkey", "valkey-glide"):
         for point in target_of(curve, label).points:
             rate = point.rate_per_second
-            interval = point.ratios["server"].known_interval
-            assert interval is not None
+            ratio = point.ratios["server"].ratio
+            assert ratio is not None
             true_ratio = TARGETS[label].server_us(rate) / TARGETS[REFERENCE].server_us(rate)
-            assert interval.low <= true_ratio <= interval.high
+            assert math.isclose(ratio, true_ratio, rel_tol=0.03)
             assert point.ratios["server"].conclusion == "worse"
 
 
@@ -226,4 +224,4 @@ def test_a_rate_without_runs_leaves_the_others(tmp_path: Path) -> None:
     (only,) = curve.targets
     assert only.at(SERVER, 1000).estimate is None
     assert only.at(SERVER, 1000).reason
-    assert only.at(SERVER, 1500).between == (500, 2000)
+    assert list(only.at(SERVER, 1500).between or ()) == [500, 2000]
