@@ -16,8 +16,8 @@ from report.analysis.figures import Figure, cores, node_kind, sum_of_kind
 from report.analysis.load_families import compared_together
 from report.analysis.rankings import Pair, Ranking, resolutions
 from report.analysis.subjects import target_key
-from report.analysis.summary import Summary
-from report.analysis.texts import LOAD_FIELDS, LayerText, layer_text, load_text
+from report.analysis.summary import Summary, layer_text_of
+from report.analysis.texts import LOAD_FIELDS, LayerText, layer_text, load_text, varying_fields
 from report.base.format import rate
 from report.results.model import Campaign, Identity
 from report.statistics.decision import Comparison
@@ -237,9 +237,7 @@ def load_curves(
     ]
     ratios = _ratios(rankings, summaries)
     groups = _groups(summaries)
-    return tuple(
-        _curve(rows, ratios, title if len(groups) > 1 else "") for title, rows in groups.items()
-    )
+    return tuple(_curve(rows, ratios, title if len(groups) > 1 else "") for title, rows in groups)
 
 
 def targets_over_rates(rows: Iterable[Summary]) -> list[TargetCurve]:
@@ -261,8 +259,8 @@ def _with_runtimes(rows: Sequence[Summary]) -> list[tuple[str, Summary]]:
 _SHARED_FIELDS = [field for field in LOAD_FIELDS if field.name not in ("Load", "Length")]
 
 
-def _groups(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
-    """The rows of each curve by its title. Controls without a store stand in each curve with their
+def _groups(summaries: Sequence[Summary]) -> list[tuple[str, list[Summary]]]:
+    """The rows of each curve with its title, which names how curves differ. Controls without a store stand in each curve with their
     load."""
     placed = _with_runtimes(summaries)
     has_several_runtimes = len({runtime for runtime, _ in placed}) > 1
@@ -277,10 +275,16 @@ def _groups(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
     if not groups:
         groups = {(*place, None): [] for place in controls}
 
-    titled = {}
+    varying = [field for field in varying_fields(summaries) if field in _SHARED_FIELDS]
+    titled = []
     for (runtime, load, topology), rows in groups.items():
-        parts = (runtime if has_several_runtimes else "", (topology or "").capitalize(), load)
-        titled[" · ".join(filter(None, parts))] = [*rows, *controls.get((runtime, load), [])]
+        members = [*rows, *controls.get((runtime, load), [])]
+        parts = (
+            runtime if has_several_runtimes else "",
+            (topology or "").capitalize(),
+            load_text(members[0].identity, varying),
+        )
+        titled.append((" · ".join(filter(None, parts)), members))
     return titled
 
 
@@ -357,7 +361,7 @@ def _curve(rows: Sequence[Summary], ratios: Ratios, title: str) -> LoadCurve:
     known_rates = {point.rate_per_second for target in targets for point in target.points}
     return LoadCurve(
         title=title,
-        text=layer_text(layer),
+        text=layer_text_of(rows),
         rates=tuple(sorted(known_rates)),
         parts=parts,
         targets=tuple(sorted(targets, key=_place(targets))),

@@ -19,10 +19,10 @@ from report.analysis.texts import AT_FULL_LOAD, interval_of
 from report.base.format import ABSENT, cores, mebibytes, microseconds, rate
 from report.sections.figure_cells import limit_cell, marks_note, spread_figure, suspect_marks
 from report.sections.load_curve_text import (
-    curve_sentences,
     interval_text,
     rate_text,
     target_name,
+    titled_sentences,
 )
 from report.sections.section import (
     Column,
@@ -77,7 +77,7 @@ def load_curve(analysis: Analysis) -> Section | None:
     return Section(
         "load-curve",
         "What it costs at a rate",
-        curve_sentences(curves[0])[0],
+        titled_sentences(curves[0])[0],
         text=(TEXT,),
         tables=tuple(tables),
         charts=CURVE_CHARTS,

@@ -55,11 +55,14 @@ def curve_sentences(curve: LoadCurve) -> list[str]:
     """What each part of the targets costs, compared with the reference, and the rate at full
     load."""
     sentences = [_ratio_sentence(curve, part) for part in curve.parts]
-    beginning = f"{curve.title}: " if curve.title else ""
     known = [sentence for sentence in (*sentences, _full_load_sentence(curve)) if sentence]
-    if not known:
-        known = [_cores_sentence(curve)]
-    return [f"{beginning}{sentence}" for sentence in known]
+    return known or [_cores_sentence(curve)]
+
+
+def titled_sentences(curve: LoadCurve) -> list[str]:
+    """The same for a list with sentences of several curves."""
+    beginning = f"{curve.title}: " if curve.title else ""
+    return [f"{beginning}{sentence}" for sentence in curve_sentences(curve)]
 
 
 def _cores_sentence(curve: LoadCurve) -> str:

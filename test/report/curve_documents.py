@@ -130,7 +130,7 @@ def _rankings(
     loads = dict.fromkeys(load for by_load in configured.values() for load in by_load)
     labels = [label for label in configured if label != "none"]
     rates = sum(load != "closed" for load in loads)
-    for load in loads:
+    for load in loads if labels else ():
         members = {label: hash_of(configured[label][load]) for label in labels}
         copy = next((label for label in copies if label in members), None)
         compared = len(members) - 1 - (copy is not None)
