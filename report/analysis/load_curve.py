@@ -260,8 +260,8 @@ _SHARED_FIELDS = [field for field in LOAD_FIELDS if field.name not in ("Load", "
 
 
 def _groups(summaries: Sequence[Summary]) -> list[tuple[str, list[Summary]]]:
-    """The rows of each curve with its title, which names how curves differ. Controls without a store stand in each curve with their
-    load."""
+    """The rows of each curve with its title, which names how curves differ. Controls without a
+    store stand in each curve with their load."""
     placed = _with_runtimes(summaries)
     has_several_runtimes = len({runtime for runtime, _ in placed}) > 1
     groups: dict[tuple[str, str, str | None], list[Summary]] = {}

@@ -54,9 +54,9 @@ def interval_text(estimate: Estimate) -> str:
 def curve_sentences(curve: LoadCurve) -> list[str]:
     """What each part of the targets costs, compared with the reference, and the rate at full
     load."""
-    sentences = [_ratio_sentence(curve, part) for part in curve.parts]
-    known = [sentence for sentence in (*sentences, _full_load_sentence(curve)) if sentence]
-    return known or [_cores_sentence(curve)]
+    ratios = [text for part in curve.parts if (text := _ratio_sentence(curve, part))]
+    full_load = _full_load_sentence(curve)
+    return [*(ratios or [_cores_sentence(curve)]), *([full_load] if full_load else [])]
 
 
 def titled_sentences(curve: LoadCurve) -> list[str]:
