@@ -15,6 +15,7 @@ from report.analysis.summary import Summary
 from report.base.csv_text import picked
 from report.export.load_curve_export import load_curve_documents
 from report.export.topics import comparison_document, rounded, server_documents
+from report.results.model import MEASURED_KINDS
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
@@ -105,6 +106,11 @@ def _cpu_by_part(summary: Summary) -> dict[str, float]:
     return {kind: value for kind, value in medians.items() if value is not None}
 
 
+def _cores(summary: Summary) -> dict[str, float]:
+    medians = {kind: _median(summary, f"{kind}_cores", 6) for kind in MEASURED_KINDS}
+    return {kind: value for kind, value in medians.items() if value is not None}
+
+
 def _configuration(summary: Summary) -> dict[str, Any]:
     identity = summary.identity
     limit = summary.limit
@@ -129,6 +135,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "decides_locally": identity.decides_locally,
         "decisions": _median(summary, "decisions"),
         "cpu_us_per_decision": _cpu_by_part(summary),
+        "cores": _cores(summary),
         **_columns(summary, "reference", "copy_of", "runs_set_aside"),
         "promises": promise_documents(summary),
         "hole": summary.no_figures_reason or None,
