@@ -204,7 +204,7 @@ FIGURE_LIST: Mapping[str, NamedFigure] = {
     ),
     **{f"send_gap_{name}_ms": _send_gap(name) for name in SEND_GAPS},
     **{
-        f"{kind}_cores": NamedFigure(figure=cores(kind), unit="cores", digits=4, range_digits=4)
+        f"{kind}_cores": NamedFigure(figure=cores(kind), unit="cores", digits=6, range_digits=6)
         for kind in MEASURED_KINDS
     },
 }
