@@ -8,6 +8,7 @@ from msgspec import Struct
 from report.analysis import printed_rows
 from report.analysis.cells import Cell, RuntimeResults, runtimes_of
 from report.analysis.fault_figures import FaultGroup, fault_groups
+from report.analysis.load_curve import LoadCurve, load_curves
 from report.analysis.max_rate_rows import MaxRate, max_rates
 from report.analysis.memory_per_key_rows import KeyMemory, memory_per_key
 from report.analysis.server_counts import ServerScaling, several_servers
@@ -32,6 +33,8 @@ class Analysis(Struct, frozen=True):
     """The rates of a search for the highest rate. Empty without a search."""
     server_scalings: tuple[ServerScaling, ...] = ()
     """Empty unless some target was measured with several numbers of servers."""
+    load_curves: tuple[LoadCurve, ...] = ()
+    """Empty unless the campaign has a load curve."""
 
     @property
     def row_count(self) -> int:
@@ -60,14 +63,16 @@ def analyse(campaign: Campaign) -> Analysis:
 
 
 def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
+    runtimes = tuple(runtimes_of(summaries))
     return Analysis(
         campaign=campaign,
         summaries=tuple(summaries),
-        runtimes=tuple(runtimes_of(summaries)),
+        runtimes=runtimes,
         memory=memory_per_key(summaries),
         store_operations=printed_rows.store_operations(campaign),
         load_programs=printed_rows.load_program_controls(campaign, summaries),
         faults=fault_groups(campaign),
         max_rates=tuple(max_rates(campaign, summaries)),
         server_scalings=several_servers(summaries),
+        load_curves=load_curves(campaign, summaries, runtimes),
     )

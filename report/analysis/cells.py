@@ -3,14 +3,14 @@ and controls."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from itertools import islice
 from operator import attrgetter
-from typing import Any
 
 from msgspec import Struct, structs
 
 from report.analysis import rankings, texts
 from report.analysis.figures import throughput
+from report.analysis.load_families import over_loads
 from report.analysis.rankings import (
     Pair,
     Ranking,
@@ -115,11 +115,6 @@ def load_key(identity: Identity) -> tuple[object, ...]:
     return (*identity.counts.values(), *_load_of(identity))
 
 
-def subject(identity: Identity, **ignored: Any) -> str:
-    """A key that is equal for rows that differ in nothing but the ignored fields."""
-    return repr(replace(identity, key="", configuration_hash=None, load_text="", **ignored))
-
-
 def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:
     clients = [row for row in by_throughput(summaries) if row.has_figures]
     if not clients or clients[0].identity.open_loop:
@@ -162,12 +157,21 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     varying = texts.varying_fields([row for rows in clients.values() for row in rows])
     limits = [part for part in varying if part.only_if_differing]
 
-    for number, rows in enumerate(clients.values(), start=1):
-        identity = rows[0].identity
-        rankings = tuple(
-            rank(members, properties, named, resolution_by_reference, settlings_of_campaign)
-            for properties, members in rows_by_ranking(rows)
+    ranked_members = [rows_by_ranking(rows) for rows in clients.values()]
+    rankings_of_cells = iter(
+        over_loads(
+            [
+                rank(members, properties, named, resolution_by_reference, settlings_of_campaign)
+                for ranked in ranked_members
+                for properties, members in ranked
+            ]
         )
+    )
+    for number, (rows, members_of_cell) in enumerate(
+        zip(clients.values(), ranked_members, strict=True), start=1
+    ):
+        identity = rows[0].identity
+        rankings = tuple(islice(rankings_of_cells, len(members_of_cell)))
         cell_controls = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         yield Cell(

@@ -468,7 +468,7 @@ class ComparisonEntry(Struct, frozen=True):
     family: str
     """`ranking` is a comparison with the reference by the figure of the ranking, and `order` one of
     two other rows. `cpu` is one by the CPU per request, and `copy` that of the reference with its
-    copy (rule M31)."""
+    copy (rule M31). `curve` is one by the CPU of store or service in a load curve."""
     figure: str
     """The column of the figure that is compared."""
     pair: Pair

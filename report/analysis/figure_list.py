@@ -13,6 +13,7 @@ from report.analysis.figures import (
     Figure,
     calls_per_request,
     consumer_cpu,
+    cores,
     decisions,
     descriptors_per_call,
     errors,
@@ -202,4 +203,8 @@ FIGURE_LIST: Mapping[str, NamedFigure] = {
         of_schedule(lambda schedule: getattr(schedule.lateness_ms, "p99", None))
     ),
     **{f"send_gap_{name}_ms": _send_gap(name) for name in SEND_GAPS},
+    **{
+        f"{kind}_cores": NamedFigure(figure=cores(kind), unit="cores", digits=6, range_digits=6)
+        for kind in MEASURED_KINDS
+    },
 }

@@ -255,6 +255,31 @@ def sum_of_kind(member: str, kind: str) -> Figure:
     return Figure(lambda figures: sum_over_kind(figures.record.resources, member, kind))
 
 
+def _cores(figures: Measured, kind: str) -> float | None:
+    """The CPUs that the roles of a kind kept busy. In a load curve they are the CPU time between
+    the drained readings divided by the seconds of the turn, lead-in included."""
+    roles = figures.record.resources
+    turns = figures.record.turns
+    if turns is None or not turns.curve:
+        cpu_percent = sum_over_kind(roles, "cpu_percent", kind)
+        return None if cpu_percent is None else cpu_percent / 100
+
+    # A percentage is rounded too coarsely for the store at a low rate.
+    cpu_us = sum_over_kind(roles, "cpu_us", kind)
+    loaded_ms = turns.turns * (turns.lead_in_ms + turns.slice_ms)
+    return None if cpu_us is None or not loaded_ms else cpu_us / loaded_ms / 1000
+
+
+@cache
+def cores(kind: str) -> Figure:
+    """The CPUs that all roles of a kind together kept busy while they had the load."""
+    return Figure(lambda figures: _cores(figures, kind))
+
+
+#: The CPUs that what calls the limiter kept busy, which is the servers, or at the limiter layer the
+#: generator.
+consumer_cores = Figure(lambda figures: _cores(figures, node_kind(figures.layer)))
+
 #: CPU of all servers together in µs per request. None at the limiter layer, which has no servers.
 server_cpu = sum_of_kind("cpu_us_per_request", "server")
 

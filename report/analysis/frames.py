@@ -126,6 +126,12 @@ def _rankings_by_row(analysis: Analysis) -> dict[str, Ranking]:
 
 
 def _comparison_entries(analysis: Analysis) -> Iterator[ComparisonEntry]:
+    curve_ratios = {
+        point.summary.id: point.ratios
+        for curve in analysis.load_curves
+        for target in curve.targets
+        for point in target.points
+    }
     for cell in analysis.cells:
         for number, ranking in enumerate(cell.rankings, start=1):
             ranking_id = f"{cell.id}-{number}"
@@ -137,6 +143,15 @@ def _comparison_entries(analysis: Analysis) -> Iterator[ComparisonEntry]:
 
             for pair in ranking.cpu_pairs:
                 yield ComparisonEntry(ranking_id, "cpu", "cpu_us_per_request", pair)
+
+            for row in ranking.summaries:
+                for kind in ("service", "store"):
+                    ratio = curve_ratios.get(row.id, {}).get(kind)
+                    if ratio and ranking.reference:
+                        pair = Pair(ranking.reference, row, ratio)
+                        yield ComparisonEntry(
+                            ranking_id, "curve", f"{kind}_cpu_us_per_request", pair
+                        )
 
             if resolution := ranking.resolution:
                 pair = Pair(resolution.reference, resolution.copy, resolution.comparison)

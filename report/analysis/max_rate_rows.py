@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from report.analysis.cells import subject
+from report.analysis.subjects import subject
 from report.analysis.summary import Summary
 from report.analysis.texts import LOAD, load_text, varying_fields
 from report.base.contract import CONSTANTS

@@ -9,8 +9,8 @@ from statistics import median
 
 from msgspec import Struct
 
-from report.analysis.cells import subject
 from report.analysis.figures import MEMORY_KINDS, SOURCES
+from report.analysis.subjects import subject
 from report.analysis.summary import Summary
 from report.base.format import plural
 from report.results.model import AddedMemory, Identity, Run

@@ -6,8 +6,8 @@ from statistics import median
 
 from msgspec import Struct
 
-from report.analysis.cells import subject
 from report.analysis.limits import Limit, limit_over
+from report.analysis.subjects import subject
 from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.generated.records import PrintedResult
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request

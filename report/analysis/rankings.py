@@ -208,7 +208,7 @@ class Resolution(Struct, frozen=True):
 
 class Ranking(Struct, frozen=True):
     """The rows of one ranking, sorted by median throughput, or in an open loop by p99, see
-    `_failed_loads_last`. Rows without a run that counts are last."""
+    `failed_loads_last`. Rows without a run that counts are last."""
 
     properties: RankingProperties
     summaries: tuple[Summary, ...]
@@ -365,7 +365,7 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
     return _sorted(summaries, lambda row: row.figure_of(p99).at_most)
 
 
-def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
+def failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
     """Moves each row above the rows that failed their load in a larger share of their runs, unless
     those were shown to be better (rule M24).
 
@@ -416,7 +416,7 @@ def rank(
 
     planned = _planned_rows(summaries, properties)
     pairs, order, family = _ranked_by(rows, reference, planned, ranking.settlings)
-    reordered = _failed_loads_last(rows, order)
+    reordered = failed_loads_last(rows, order)
     if reordered != rows:
         rows = reordered
         ordered = [*reordered, *(row for row in ordered if not row.selected)]

@@ -8,9 +8,9 @@ from statistics import median
 
 from msgspec import Struct, structs
 
-from report.analysis.cells import subject
 from report.analysis.figures import PARTS, Figure, server_cpu, throughput
 from report.analysis.row_pairs import sample_between
+from report.analysis.subjects import subject
 from report.analysis.summary import Summary, attributable
 from report.analysis.texts import load_text, varying_fields
 from report.base.contract import CONSTANTS

@@ -172,7 +172,9 @@ def _pairs_with_reference(rows: Sequence[Summary]) -> Iterable[tuple[Summary, Su
     by_key = {row.identity.key: row for row in rows}
     for row in rows:
         reference = by_key.get(row.ranking.reference or "")
-        if reference and reference is not row and row.by_turns and not row.identity.open_loop:
+        # The one turn of a load curve is too long to differ from a longer one, and has no bins.
+        by_short_turns = row.by_turns and not row.identity.open_loop and not row.in_curve
+        if reference and reference is not row and by_short_turns:
             yield reference, row
 
 

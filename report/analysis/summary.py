@@ -12,6 +12,7 @@ from report.analysis.limits import Limit, limit_over
 from report.analysis.row_figures import RowFigures
 from report.analysis.row_order import row_order
 from report.analysis.row_warnings import warnings_of
+from report.analysis.subjects import target_key
 from report.analysis.texts import LayerText, layer_text
 from report.base.format import counted_runs_text, percent, plural
 from report.results import model
@@ -88,6 +89,8 @@ class Summary(Row, frozen=True, kw_only=True):
     targets_by_place: Mapping[Place, int] = {}
     """The number of targets that were up at once in each of its groups. Empty if it had the machine
     for itself."""
+    in_curve: bool = False
+    """Whether it is a point of a load curve, or its target at full load beside one."""
 
     @property
     def reference(self) -> bool:
@@ -338,7 +341,13 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     planned = (plan for plan in campaign.planned if plan.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
     plans_by_turns = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
-    target_counts = Counter(place for plan in plans_by_turns for place in set(plan.places.values()))
+    # The rows of a target in a load curve share its place, because it is started once a round.
+    targets_in_places = {
+        (place, target_key(plan.identity) if campaign.load_curve else plan.identity.key)
+        for plan in plans_by_turns
+        for place in plan.places.values()
+    }
+    target_counts = Counter(place for place, _ in targets_in_places)
 
     return tuple(
         Summary(
@@ -360,6 +369,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             targets_by_place={place: target_counts[place] for place in plan.places.values()}
             if plan and plan.by_turns
             else {},
+            in_curve=campaign.load_curve is not None,
         )
         for number, (identity, plan, ordered, missing) in enumerate(rows, start=1)
     )

@@ -34,6 +34,17 @@ def microseconds(value: float | None) -> str:
     return decimals(value, 0 if value is None or value >= 100 else 1)
 
 
+def cores(value: float | None) -> str:
+    """A number of CPUs with about three digits."""
+    if value is None:
+        return ABSENT
+    if value >= 1:
+        return decimals(value, 2)
+    if value >= 0.1:
+        return decimals(value, 3)
+    return decimals(value, 4 if value >= 0.01 else 5)
+
+
 def mebibytes(value: float | None) -> str:
     return ABSENT if value is None else decimals(value / _KIB**2, 1)
 

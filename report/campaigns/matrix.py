@@ -9,7 +9,14 @@ from report.analysis import column
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.column import Column
 from report.analysis.frames import table
-from report.campaigns.matrix_answers import Answer, Source, answers_of_audit, answers_of_campaign
+from report.campaigns.matrix_answers import (
+    Answer,
+    Source,
+    answers_of_audit,
+    answers_of_campaign,
+    continuous_rows_at_rate,
+    is_warm,
+)
 from report.campaigns.matrix_conditions import Condition, conditions_of
 from report.campaigns.matrix_reasons import Reasons
 from report.campaigns.matrix_sentences import HeadlineSentence, headline_sentences
@@ -41,11 +48,17 @@ class Matrix:
     conditions: dict[str, Condition] = field(default_factory=dict)
     """The conditions of rows by their texts."""
     reasons: Reasons = field(default_factory=Reasons)
+    cold: dict[str, str] = field(default_factory=dict)
+    """The targets whose open loop at the stated rate was not warm, so that its cost is not used,
+    each with the date of the last such campaign."""
 
     def add_campaign(self, analysis: Analysis, source: Source) -> None:
         self.answers += answers_of_campaign(analysis, source)
         self.headlines += headline_sentences(analysis, source)
         self.reasons.add_campaign(analysis)
+        for row in continuous_rows_at_rate(analysis):
+            if not is_warm(row):
+                self.cold[row.identity.label] = source.started_at[:10]
         for condition in conditions_of(analysis):
             self.conditions.setdefault(condition.text, condition)
 

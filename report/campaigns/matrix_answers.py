@@ -9,7 +9,14 @@ from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
 from report.analysis.summary import Summary
 from report.campaigns.matrix_conditions import ANY, condition_text, condition_text_without_load
 from report.campaigns.matrix_targets import Key, ShownRow, key_of, key_of_audited, shown_rows
-from report.campaigns.questions import CHECKS, FAULT_FIGURES, QUESTIONS, RESTART
+from report.campaigns.questions import (
+    CHECKS,
+    COST_AT_RATE,
+    FAULT_FIGURES,
+    QUESTIONS,
+    RESTART,
+    STATED_RATE,
+)
 from report.results.generated.records import Audit, Finding, Target
 from report.results.load import BROKEN, HOLDS, NOT_PROMISED
 from report.results.model import Identity, fault_title
@@ -58,6 +65,7 @@ def answers_of_campaign(analysis: Analysis, source: Source) -> Iterator[Answer]:
     runs."""
     for row in shown_rows(analysis):
         yield from _answers_of_row(row, source)
+    yield from _costs_at_rate(analysis, source)
     yield from _highest_rates(analysis, source)
     yield from _memory_slopes(analysis, source)
     yield from _restarts(analysis, source)
@@ -96,6 +104,54 @@ def _answers_of_row(row: ShownRow, source: Source) -> Iterator[Answer]:
         yield from _figure(
             condition, identity, question, median.value, median.range, source, versions
         )
+
+
+def _costs_at_rate(analysis: Analysis, source: Source) -> Iterator[Answer]:
+    """The cost of a request at the stated rate, of load curves and of open loops that were warm."""
+    for curve in analysis.load_curves:
+        for target in (target for target in curve.targets if not target.identity.copy):
+            for part in curve.parts[:1]:
+                estimate = target.at(part, STATED_RATE).cpu_us_per_request
+                if estimate:
+                    condition = condition_text_without_load(target.identity)
+                    ends = (estimate.low, estimate.high)
+                    versions = _versions_text(target.rows[0])
+                    yield from _figure(
+                        condition,
+                        target.identity,
+                        COST_AT_RATE,
+                        estimate.value,
+                        ends,
+                        source,
+                        versions,
+                    )
+
+    for row in continuous_rows_at_rate(analysis):
+        if is_warm(row):
+            median = row.figure_of(consumer_cpu)
+            yield from _figure(
+                condition_text(row.identity),
+                row.identity,
+                COST_AT_RATE,
+                median.value,
+                median.range,
+                source,
+                _versions_text(row),
+            )
+
+
+def continuous_rows_at_rate(analysis: Analysis) -> Iterator[Summary]:
+    """The rows of open loops at the stated rate that belong to no load curve."""
+    for row in shown_rows(analysis):
+        summary = row.summary
+        if summary.identity.rate_per_second == STATED_RATE and not summary.in_curve:
+            yield summary
+
+
+def is_warm(summary: Summary) -> bool:
+    """Whether the warm-up of each run that counts ended because the target was steady."""
+    counted = [run.measured for run in summary.runs if run.eligible and run.measured]
+    return bool(counted) and all(figures.record.warmup.steady for figures in counted)
 
 
 def _highest_rates(analysis: Analysis, source: Source) -> Iterator[Answer]:

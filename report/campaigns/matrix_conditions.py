@@ -1,6 +1,7 @@
 """The conditions of the matrix. A condition is what a campaign asked of its targets."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from msgspec import Struct
 
@@ -15,6 +16,9 @@ ANY = ""
 
 #: The text of the condition that is shown first.
 DEFAULT_CONDITION = "light · realistic · 50 connections"
+
+#: The connections of a closed loop unless a command names others.
+_CONNECTIONS = 50
 
 #: The fields of a load except its length, on which no answer depends.
 _FIELDS = tuple(
@@ -41,6 +45,11 @@ def conditions_of(analysis: Analysis) -> Iterator[Condition]:
             yield Condition(without_load, None, flags)
         else:
             yield Condition(_text(identity), without_load, flags)
+    for curve in analysis.load_curves:
+        for target in curve.targets:
+            # The connections of an open loop are no part of the command.
+            flags = _flags(replace(target.identity, connections=_CONNECTIONS))
+            yield Condition(condition_text_without_load(target.identity), None, flags)
 
 
 def condition_text(identity: Identity) -> str:
@@ -74,7 +83,7 @@ def _flags(identity: Identity) -> str:
         "layer": (identity.layer, "server"),
         "workload": (identity.workload, "light"),
         "traffic": (identity.traffic, "realistic"),
-        "concurrency": (identity.connections, 50),
+        "concurrency": (identity.connections, _CONNECTIONS),
         **{name: (number or 1, 1) for name, number in identity.counts.items()},
         "cost": (identity.limits[3] if identity.limits else 1, 1),
     }

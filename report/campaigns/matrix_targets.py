@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import Summary
+from report.campaigns.questions import STATED_RATE
 from report.results.generated.records import Target
 from report.results.model import Identity, short_label
 from report.statistics.decision import Comparison
@@ -44,9 +45,16 @@ class ShownRow(Struct, frozen=True):
 
 
 def shown_rows(analysis: Analysis) -> Iterator[ShownRow]:
-    """The rows with figures, those of each layer before its controls. Copies are not shown."""
+    """The rows with figures, those of each layer before its controls. Copies are not shown, nor the
+    points of a load curve at other rates than the stated one, which would be conditions of their
+    own."""
     for row in _all_rows(analysis):
-        if not row.summary.identity.copy and row.summary.has_figures:
+        identity = row.summary.identity
+        is_other_point = row.summary.in_curve and identity.rate_per_second not in (
+            None,
+            STATED_RATE,
+        )
+        if not identity.copy and row.summary.has_figures and not is_other_point:
             yield row
 
 

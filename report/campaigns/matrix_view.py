@@ -187,13 +187,24 @@ def view_of(matrix: Matrix) -> MatrixView:
         }
     return MatrixView(
         first_sentences(matrix.headlines, answers, target_texts),
-        _section(rows),
+        _section(rows, matrix.cold),
         _filters(values.values(), [view.condition for view in views]),
         values,
     )
 
 
-def _section(rows: Sequence[TableRow]) -> Section:
+def _cold_note(cold: Mapping[str, str]) -> str:
+    """Names the targets that were measured cold at the stated rate; empty without one."""
+    if not cold:
+        return ""
+    names = ", ".join(f"{label} ({date})" for label, date in cold.items())
+    return (
+        f"CPU at {count(STATED_RATE)}/s is that of a warm target. Open loops at this rate whose warm-up was "
+        f"not steady are cold and not used: {names}."
+    )
+
+
+def _section(rows: Sequence[TableRow], cold: Mapping[str, str]) -> Section:
     figures = [section.Column(question.name, question.unit) for question in QUESTIONS.values()]
     columns = (
         *section.words("Target"),
@@ -217,6 +228,7 @@ def _section(rows: Sequence[TableRow]) -> Section:
         notes=(
             CAPTION,
             f"The hint of an empty cell is the command that would fill it. {commands}.",
+            *filter(None, [_cold_note(cold)]),
         ),
         open=True,
     )

@@ -34,6 +34,8 @@ CHECKS: Mapping[str, Question] = {
 BURST = "exact-burst-4-servers"
 #: The rows are sorted by this question.
 COST = "node"
+#: The cost of a request of a warm target at the stated rate.
+COST_AT_RATE = "cost-at-rate"
 RUN = "run --clients {}"
 #: The matrix has CPU times of closed loops alone.
 _COST = f"µs/decision {AT_FULL_LOAD}"
@@ -48,6 +50,12 @@ QUESTIONS: Mapping[str, Question] = {
     BURST: CHECKS[BURST],
     "store": Question("Store CPU", _COST, RUN, microseconds),
     "service": Question("Service CPU", _COST, RUN, microseconds),
+    COST_AT_RATE: Question(
+        f"CPU at {count(STATED_RATE)}/s",
+        "Node, µs/request",
+        f"{RUN} --rates {STATED_RATE}",
+        microseconds,
+    ),
     "p99": Question("p99 at a rate", "ms", f"{RUN} --rate {STATED_RATE}", milliseconds),
     "highest": Question(
         "Highest rate", "kept", f"{RUN} --find-max-rate", lambda value: f"{rate(value)}/s"

@@ -2,6 +2,7 @@
 own."""
 
 from report.charts.ceiling import CEILING
+from report.charts.cores_over_rate import CORES_OVER_RATE
 from report.charts.cpu_bars import CPU_AT_FULL_LOAD, CPU_AT_RATE
 from report.charts.latency_bars import LATENCY_AT_FULL_LOAD, LATENCY_AT_RATE
 from report.charts.latency_over_connections import LATENCY_OVER_CONNECTIONS
@@ -19,6 +20,7 @@ from report.charts.tradeoff import TRADEOFF
 
 CHARTS = (
     THROUGHPUT_BARS,
+    *CORES_OVER_RATE,
     LATENCY_AT_FULL_LOAD,
     LATENCY_AT_RATE,
     LATENCY_OVER_RATE,

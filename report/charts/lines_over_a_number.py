@@ -6,8 +6,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.analysis.cells import subject
 from report.analysis.figures import Figure, throughput
+from report.analysis.subjects import subject
 from report.analysis.texts import LayerText
 from report.base.format import rate
 from report.charts import chart_data, layout

@@ -3,6 +3,7 @@
 import argparse
 import gc
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
 from report.base.contract import CONSTANTS
-from report.base.errors import USAGE, one_line
+from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.terminal import run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
@@ -21,6 +22,7 @@ from report.export.summary_json import summary_document
 from report.outputs.campaign_files import PAGE, campaign_files
 from report.results.load import load_campaign
 from report.results.model import Campaign
+from report.sections.load_curve_text import rate_text, sizing
 
 _LATEST = f"{CONSTANTS['results_root']}/{CONSTANTS['latest']}"
 
@@ -63,8 +65,40 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         for flag in ("include_trends", "baseline"):
             if getattr(options, flag):
                 parser.error(f"--{flag.replace('_', '-')} needs --compare-runs ROOT")
-    elif options.summary_json or options.images:
-        parser.error("--summary-json and --images are for a single campaign")
+    elif options.summary_json or options.images or options.plan_for:
+        parser.error("--summary-json, --images and --plan-for are for a single campaign")
+    if options.plan_for is not None and (options.summary_json or options.extract_median):
+        parser.error("--plan-for prints its answer alone: leave out the other flag")
+
+
+def _planned_rate(text: str) -> float:
+    """The rate in `5000/s`, in requests per second."""
+    number = text.strip().removesuffix("/s")
+    try:
+        rate_per_second = float(number)
+    except ValueError:
+        rate_per_second = math.nan
+    if not 0 < rate_per_second < math.inf:
+        raise ReportError(f"--plan-for {text[:60]!r}: give requests per second, e.g. 5000/s", USAGE)
+    return rate_per_second
+
+
+def _plan_for(folder: Path, text: str, keep_going: bool) -> int:
+    """Prints the cores of each target at a rate. Returns the exit code."""
+    rate_per_second = _planned_rate(text)
+    curves = analyse(load_campaign(folder, keep_going=keep_going)).load_curves
+    if not curves:
+        raise ReportError(
+            f"{folder.name} has no load curve: measure one with run --load-curve, or with "
+            f"run --rates and rates below and above {rate_text(rate_per_second)}",
+            USAGE,
+        )
+    answer = sizing(curves, rate_per_second)
+    print("\n".join(answer.lines))
+    if not answer.known:
+        asked = rate_text(rate_per_second)
+        print(f"measure it: run --rates with rates below and above {asked}", file=sys.stderr)
+    return 0 if answer.known else USAGE
 
 
 def _notes(campaign: Campaign) -> list[str]:
@@ -133,6 +167,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             form=output_format,
             keep_going=options.keep_going,
         )
+
+    if options.plan_for is not None:
+        return _plan_for(Path(os.path.realpath(folder)), options.plan_for, options.keep_going)
 
     if options.extract_median:
         folder = extract_median_runs(folder, options.keep_going)

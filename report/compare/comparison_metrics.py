@@ -2,9 +2,10 @@
 
 from msgspec import Struct
 
-from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
+from report.analysis.figures import Figure, consumer_cpu, cores, percentile, throughput
 from report.analysis.summary import Summary
 from report.base.format import Show, microseconds, milliseconds, rate
+from report.base.format import cores as cores_text
 
 
 class Metric(Struct, frozen=True):
@@ -22,6 +23,12 @@ METRICS: dict[str, Metric] = {
     "p50": Metric("p50", "latency p50 in ms", percentile("p50"), milliseconds),
     "p99": Metric("p99", "latency p99 in ms", percentile("p99"), milliseconds),
     "cpu": Metric("cpu", "CPU time of the server in µs per request", consumer_cpu, microseconds),
+    **{
+        f"{kind}_cores": Metric(
+            f"{kind}_cores", f"CPUs that the {kind} kept busy", cores(kind), cores_text
+        )
+        for kind in ("server", "store", "service")
+    },
 }
 
 
@@ -34,4 +41,5 @@ _ONE_MEASUREMENT = (
 
 def not_concluded(summary: Summary, metric: Metric) -> str:
     """Why nothing is concluded from the metric. Empty if it can be evidence."""
-    return _ONE_MEASUREMENT if metric.id == "cpu" and not summary.identity.open_loop else ""
+    is_cpu = metric.id == "cpu" or metric.id.endswith("_cores")
+    return _ONE_MEASUREMENT if is_cpu and not summary.identity.open_loop else ""

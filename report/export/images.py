@@ -13,6 +13,9 @@ from report.analysis.summary import Summary
 from report.analysis.texts import at_its_load
 from report.base.errors import one_line
 from report.base.format import cut_labels, rate
+from report.charts.chart_data import chart_data_of
+from report.charts.cores_over_rate import CORES_OVER_RATE
+from report.charts.line_picture import Picture, line_pictures
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import cell_title
 
@@ -224,4 +227,43 @@ def images(analysis: Analysis) -> tuple[dict[str, str], int]:
         if not cell.identity.open_loop:
             files[f"throughput-{cell.id}.svg"] = _throughput(cell, runtime)
         files[f"latency-{cell.id}.svg"] = _latency(cell)
+    files |= _curves(analysis)
     return files, max(0, len(cells) - MAX_CELLS)
+
+
+def _curves(analysis: Analysis) -> dict[str, str]:
+    """The cores over the rate of each load curve, as the page draws them without scripts. A file
+    has one view."""
+    files = {}
+    if not analysis.load_curves:
+        return {}
+    for runtime in analysis.runtimes:
+        data = chart_data_of([(runtime.runtime, runtime.cells, runtime.controls)])
+        for chart in CORES_OVER_RATE:
+            figure = chart.build(data)
+            worded = chart.worded(data.text)
+            for number, picture in enumerate(line_pictures(figure) if figure else (), start=1):
+                name = f"{runtime.id}{chart.id}-{number}.svg"
+                files[name] = _curve_document(worded.title, picture)
+    return files
+
+
+def _curve_document(title: str, picture: Picture) -> str:
+    heading = one_line(" · ".join(filter(None, (title, picture.title))), 80)
+    body = picture.svg(
+        heading, y=f"{_TOP - 30}", width=f"{picture.width}", height=f"{picture.height}"
+    )
+    height = picture.height + _TOP - 30
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{picture.width}" height="{height}" '
+            f'viewBox="0 0 {picture.width} {height}" role="img" style="color-scheme:light dark">',
+            f"<title>{escape(heading)}</title>",
+            f"<style>{_STYLE}</style>",
+            f'<rect class="p" width="{picture.width}" height="{height}"/>',
+            _text(12, 22, heading, "t"),
+            body,
+            "</svg>",
+            "",
+        ]
+    )

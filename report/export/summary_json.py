@@ -13,7 +13,9 @@ from report.analysis.rankings import Pair, Ranking, Resolution
 from report.analysis.settled import SETTLED_FIGURES, CheckResult
 from report.analysis.summary import Summary
 from report.base.csv_text import picked
+from report.export.load_curve_export import load_curve_documents
 from report.export.topics import comparison_document, rounded, server_documents
+from report.results.model import MEASURED_KINDS
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
@@ -104,6 +106,11 @@ def _cpu_by_part(summary: Summary) -> dict[str, float]:
     return {kind: value for kind, value in medians.items() if value is not None}
 
 
+def _cores(summary: Summary) -> dict[str, float]:
+    medians = {kind: _median(summary, f"{kind}_cores", 6) for kind in MEASURED_KINDS}
+    return {kind: value for kind, value in medians.items() if value is not None}
+
+
 def _configuration(summary: Summary) -> dict[str, Any]:
     identity = summary.identity
     limit = summary.limit
@@ -128,6 +135,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "decides_locally": identity.decides_locally,
         "decisions": _median(summary, "decisions"),
         "cpu_us_per_decision": _cpu_by_part(summary),
+        "cores": _cores(summary),
         **_columns(summary, "reference", "copy_of", "runs_set_aside"),
         "promises": promise_documents(summary),
         "hole": summary.no_figures_reason or None,
@@ -250,6 +258,12 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
         "max_rate": list(map(max_rate_document, analysis.max_rates)) or None,
         "several_servers": server_documents(analysis.server_scalings) or None,
+        # Reports of other campaigns stay as they were.
+        **(
+            {"load_curve": load_curve_documents(analysis.load_curves)}
+            if analysis.load_curves
+            else {}
+        ),
         "thresholds": threshold_documents(analysis),
         "report": report,
     }

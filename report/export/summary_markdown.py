@@ -25,6 +25,7 @@ from report.sections.faults import fault_headlines, faults
 from report.sections.figure_cells import marks_note
 from report.sections.forest import forests
 from report.sections.headings import node_texts, page_heading
+from report.sections.load_curve import load_curve
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.run_cells import reasons_of_round, round_reasons
@@ -213,6 +214,7 @@ def summary_markdown(analysis: Analysis) -> str:
     recommended = recommend(analysis) if summaries else None
     pictures = map(forest_lines, forests(analysis))
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
+    curve = load_curve(analysis)
     blocks = [
         [f"## {page_heading(analysis)}"],
         [f"{prose(limited_text(summaries))}."] if limited_text(summaries) else [],
@@ -220,6 +222,7 @@ def summary_markdown(analysis: Analysis) -> str:
         *([f"**{prose(headline)}**"] for headline in fault_headlines(analysis.faults)),
         *(["```text", *lines, "```"] for lines in pictures),
         [head],
+        *(section_blocks(curve) if curve else ()),
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
         # The summary of a job ends here.
         ["<!-- details -->"],

@@ -1,7 +1,9 @@
 """The page of one campaign, and that of an audit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from markupsafe import Markup
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
@@ -15,6 +17,7 @@ from report.charts.chart_data import chart_data_of
 from report.charts.colours import CONTROL_COLOUR, DARK, client_colours
 from report.charts.fault_strips import fault_charts
 from report.charts.layout import Chart
+from report.charts.line_picture import line_pictures
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.generated.records import Audit
 from report.sections import audit as audits
@@ -33,6 +36,7 @@ from report.sections.figure_cells import marks_note
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.forest import forests
 from report.sections.headings import node_texts, page_heading
+from report.sections.load_curve import CURVE_CHARTS
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.rules import named_rules
@@ -143,6 +147,24 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
     return charts, figures, [row for *_, rows in charts_of_faults for row in rows]
 
 
+def _pictures(
+    analysis: Analysis, charts: Charts, figures: Mapping[str, dict[str, Any]]
+) -> dict[str, list[tuple[str, Markup]]]:
+    """The charts of a load curve as SVG by their ids, for a page without scripts. Each view has a
+    picture with its title."""
+    if not analysis.load_curves:
+        return {}
+    # The content is made by `line_pictures`, which escapes every text.
+    return {
+        chart.id: [
+            (picture.title, Markup(picture.svg(chart.title, **{"class": "picture"})))  # noqa: S704
+            for picture in line_pictures(figures[chart.id])
+        ]
+        for name in CURVE_CHARTS
+        for chart in charts.get(name, ())
+    }
+
+
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     colours = client_colours(summaries)
     controls = {
@@ -184,8 +206,11 @@ def render_page(
         margin=f"{100 * analysis.campaign.margin:.3g}",
         forests=forests(analysis),
         cells=[(runtime.name, cell) for runtime, decisions in parts for cell in decisions],
-        # In a search of the highest rate, the figures at one of its rates decide nothing.
-        decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),
+        # In a search of the highest rate, the figures at one of its rates decide nothing. A load
+        # curve has a section with all of its rates.
+        decision_tables=[]
+        if analysis.max_rates or analysis.load_curves
+        else list(_decision_tables(parts)),
         sections=[
             each
             for each in sections_of(analysis)
@@ -196,6 +221,7 @@ def render_page(
             or any(map(charts.get, each.charts))
         ],
         charts=charts,
+        pictures=_pictures(analysis, charts, figures),
         filters=filter_values(ordered),
         chips=CHIPS,
         colours=colours,

@@ -7,6 +7,7 @@ from report.analysis.frames import Frames
 from report.base.files import json_text
 from report.export import topics
 from report.export.action_benchmark import bigger_is_better, smaller_is_better
+from report.export.load_curve_export import load_curve_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
@@ -68,6 +69,8 @@ def _topic_writers(analysis: Analysis) -> Writers:
         writers["load-programs.csv"] = lambda: topics.load_programs_csv(analysis.load_programs)
     if analysis.server_scalings:
         writers["servers.csv"] = lambda: topics.servers_csv(analysis.server_scalings)
+    if analysis.load_curves:
+        writers["load-curve.csv"] = lambda: load_curve_csv(analysis.load_curves)
     if analysis.max_rates:
         writers["max-rate.json"] = lambda: _max_rate_json(analysis)
     if analysis.faults:

@@ -600,6 +600,13 @@ class Campaign:
         return DEFAULT_MARGIN if percent is None else percent / 100
 
     @property
+    def load_curve(self) -> Mapping[str, Any] | None:
+        """The loads of a load curve, as the plan names them. None in other campaigns."""
+        plan = self.manifest["plan"] if self.manifest else {}
+        loads: Mapping[str, Any] | None = plan.get("load_curve")
+        return loads
+
+    @property
     def runs(self) -> tuple[Run, ...]:
         """The runs of `counted` whose speed is ranked."""
         return tuple(run for run in self.counted if run.identity.ranked)

@@ -20,6 +20,7 @@ from report.sections.failed_requests import failures
 from report.sections.faults import fault_runs, faults
 from report.sections.latency_at_full_load import GROUPS_TEXT, latency_tables
 from report.sections.latency_at_rate import latency_at_rate
+from report.sections.load_curve import load_curve
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
@@ -111,6 +112,7 @@ def over_time_topic(_: Analysis) -> Section:
 
 SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     thresholds,
+    load_curve,
     max_rate,
     best_section,
     client_vs_script_section,

@@ -229,8 +229,8 @@ def _forest(scoped_rankings: Sequence[tuple[str, Ranking]]) -> Forest:
 
 def forests(analysis: Analysis) -> tuple[Forest, ...]:
     """The picture of the throughput, and that of the p99 where there is an open loop; none where
-    nothing is compared."""
-    if analysis.max_rates or analysis.only_memory:
+    nothing is compared, and where a load curve has a chart of its own."""
+    if analysis.max_rates or analysis.only_memory or analysis.load_curves:
         return ()
     members = [
         (scope_text(parts), ranking)

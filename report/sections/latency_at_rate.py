@@ -104,5 +104,6 @@ def latency_at_rate(analysis: Analysis) -> section.Section | None:
     if not tables:
         return None
     title = "Latency at a rate"
-    charts = ("latency-at-rate", "curve")
+    # The section of a load curve has the chart of the latency over the rate.
+    charts = ("latency-at-rate",) if analysis.load_curves else ("latency-at-rate", "curve")
     return section.Section("at-rate", title, text=(TEXT,), tables=tables, charts=charts)

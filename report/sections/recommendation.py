@@ -18,6 +18,7 @@ from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
 from report.sections.disturbances import ForeignLoad, foreign_loads, headline_sentences
 from report.sections.headings import scope_text, scopes
+from report.sections.load_curve_text import titled_sentences
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.ranking_text import layer_of, shown_text
@@ -255,6 +256,13 @@ def _recommend(analysis: Analysis) -> Recommendation:
         return Recommendation(first.text, tuple(further_lines), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
+    if analysis.load_curves:
+        first, *further_lines = (
+            Line(sentence, " ".join(row_id for target in curve.targets for row_id in target.ids))
+            for curve in analysis.load_curves
+            for sentence in titled_sentences(curve)
+        )
+        return Recommendation(first.text, tuple(further_lines), "", "", caveats)
     if not findings:
         lead, advice = _without_findings(analysis.runtimes)
         return Recommendation(lead, (), advice, "", caveats)

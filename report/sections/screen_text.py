@@ -13,6 +13,7 @@ from report.base.format import cut_labels, plural
 from report.sections.decision_table import DecisionRow, decision_cells, decision_row
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import scopes
+from report.sections.load_curve_text import curve_lines
 from report.sections.ranking_text import (
     although_suspect,
     checked_text,
@@ -37,6 +38,8 @@ def screen_lines(analysis: Analysis) -> list[str]:
     There is none for a search of the highest rate, or for a campaign without rows."""
     if analysis.max_rates or analysis.only_memory or not analysis.summaries:
         return []
+    if analysis.load_curves:
+        return curve_lines(analysis.load_curves)
 
     lines = []
     for forest in forests(analysis):

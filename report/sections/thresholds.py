@@ -12,13 +12,18 @@ from report.analysis.figures import (
     Figure,
     FigureSummary,
     consumer_cpu,
+    cores,
     limited_share,
+    node_kind,
     percentile,
     throughput,
 )
+from report.analysis.load_curve import AtRate, Part, TargetCurve, targets_over_rates
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, load_text
 from report.base.format import Show, microseconds, milliseconds, plural, rate, share
+from report.base.format import cores as cores_text
+from report.sections.load_curve_text import rate_text
 from report.sections.section import (
     Column,
     Section,
@@ -33,6 +38,11 @@ from report.sections.section import (
 TEXT = (
     "They are judged by what a row prints, the median over its runs, and errors by all runs together. "
     "Controls are not judged."
+)
+
+AT_RATE_TEXT = (
+    "One with a rate (@) is judged once for each target, by its load curve: between two measured rates by "
+    "interpolation in cores, and beyond them not at all."
 )
 
 #: The statuses of a threshold. It has no figure where its metric was not measured.
@@ -51,11 +61,15 @@ _METRICS: Mapping[str, tuple[Figure, Show]] = {
     "throughput": (throughput, lambda value: f"{rate(value)}/s"),
     "limited_share": (limited_share, share),
     "cpu": (consumer_cpu, lambda value: f"{microseconds(value)} µs"),
+    **{
+        f"{kind}_cores": (cores(kind), lambda value: f"{cores_text(value)} cores")
+        for kind in ("server", "store", "service")
+    },
 }
 
 
 #: Matches the metrics that another load would change.
-_METRIC = re.compile(r"cpu|p\d+")
+_METRIC = re.compile(r"cpu|p\d+|[a-z]+_cores")
 
 
 class Judgement(Struct, frozen=True):
@@ -63,11 +77,13 @@ class Judgement(Struct, frozen=True):
     threshold: str
     """The text of the threshold, for example `p99<10ms`."""
     value: float | None
-    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the
-    limiter."""
+    """Requests/s, milliseconds, a share of 0 to 1, CPU µs per request of what calls the limiter, or
+    CPUs that are kept busy."""
     status: str
     value_text: str
     """The value with its unit. Without a value, it is the reason or the bounds."""
+    at_per_second: float | None = None
+    """The rate at which it must hold. None if it must hold under the load of the row."""
 
 
 def _error_share(summary: Summary) -> float | None:
@@ -90,7 +106,6 @@ def _unmet(figure_summary: FigureSummary, summary: Summary, show: Show) -> str:
 
 def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
     metric = threshold["metric"]
-    asked_value = threshold["value"]
     figure, show = _METRICS.get(
         metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms")
     )
@@ -102,13 +117,47 @@ def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
         figure_summary = summary.figure_of(figure)
         value = figure_summary.value
         unmet = _unmet(figure_summary, summary, show)
-    if value is None:
-        status = MISSED if unmet else NO_FIGURE
-    elif threshold["op"] == "=":
-        status = HELD if abs(value - asked_value) <= threshold["tolerance"] + _SLACK else MISSED
-    else:
-        status = HELD if _COMPARISONS[threshold["op"]](value, asked_value) else MISSED
+    status = _status(threshold, value, is_unmet=bool(unmet))
     return Judgement(summary, threshold["text"], value, status, unmet or show(value))
+
+
+def _status(threshold: Mapping[str, Any], value: float | None, *, is_unmet: bool) -> str:
+    """`is_unmet` tells whether it is missed although there is no value."""
+    asked_value = threshold["value"]
+    if value is None:
+        return MISSED if is_unmet else NO_FIGURE
+    if threshold["op"] == "=":
+        return HELD if abs(value - asked_value) <= threshold["tolerance"] + _SLACK else MISSED
+    return HELD if _COMPARISONS[threshold["op"]](value, asked_value) else MISSED
+
+
+def _judged_at_rate(threshold: Mapping[str, Any], target: TargetCurve) -> Judgement:
+    """Judges a target at a rate, by its points or between two of them (rule M35)."""
+    metric = threshold["metric"]
+    rate_per_second = threshold["at_per_second"]
+    kind = node_kind(target.identity.layer) if metric == "cpu" else metric.removesuffix("_cores")
+    found = target.at(Part(kind, kind), rate_per_second)
+    estimate = found.cpu_us_per_request if metric == "cpu" else found.estimate
+    value = estimate.value if estimate else None
+    _, show = _METRICS[metric]
+    return Judgement(
+        target.rows[0],
+        threshold["text"],
+        value,
+        _status(threshold, value, is_unmet=found.spoiled),
+        _at_rate_text(found, show(value)),
+        rate_per_second,
+    )
+
+
+def _at_rate_text(found: AtRate, value_text: str) -> str:
+    """The value, with the rates between which it was interpolated, or why there is none."""
+    if found.estimate is None:
+        return found.reason
+    if found.between is None:
+        return value_text
+    low, high = map(rate_text, found.between)
+    return f"{value_text}, interpolated between {low} and {high}"
 
 
 def judgements(analysis: Analysis) -> list[Judgement]:
@@ -123,7 +172,13 @@ def judgements(analysis: Analysis) -> list[Judgement]:
         for row in analysis.summaries
         if not (row.identity.control or (is_reference_added and row.reference))
     ]
-    return [_judged(threshold, summary) for summary in clients for threshold in asked_thresholds]
+    targets = targets_over_rates(clients)
+    under_loads = [entry for entry in asked_thresholds if "at_per_second" not in entry]
+    at_rates = [entry for entry in asked_thresholds if "at_per_second" in entry]
+    return [
+        *(_judged(threshold, summary) for summary in clients for threshold in under_loads),
+        *(_judged_at_rate(threshold, target) for target in targets for threshold in at_rates),
+    ]
 
 
 def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
@@ -145,10 +200,17 @@ def _measured_text(judged: Judgement) -> str:
     latency holds for the load of its row."""
     metric = _METRIC.match(judged.threshold)
     summary = judged.summary
-    if judged.value is None or summary.identity.open_loop or not metric:
+    has_rate = summary.identity.open_loop or judged.at_per_second is not None
+    if judged.value is None or has_rate or not metric:
         return judged.value_text
-    group = "" if metric[0] == "cpu" else f", {summary.group_text}"
+    group = f", {summary.group_text}" if metric[0].startswith("p") else ""
     return f"{judged.value_text} {AT_FULL_LOAD}{group}"
+
+
+def _load_of(judged: Judgement) -> str:
+    if judged.at_per_second is None:
+        return load_text(judged.summary.identity)
+    return f"at {rate_text(judged.at_per_second)}"
 
 
 def thresholds(analysis: Analysis) -> Section | None:
@@ -163,7 +225,7 @@ def thresholds(analysis: Analysis) -> Section | None:
     for judgement in ordered_judgements:
         identity = judgement.summary.identity
         cells = (
-            *named(identity.label, load_text(identity), judgement.threshold),
+            *named(identity.label, _load_of(judgement), judgement.threshold),
             number(_measured_text(judgement), judgement.value),
             TableCell(judgement.status, kind="" if judgement.status == HELD else "verdict invalid"),
         )
@@ -173,6 +235,8 @@ def thresholds(analysis: Analysis) -> Section | None:
     answer = f"{missed} of {count} not held." if missed else f"All {len(ordered_judgements)} held."
     columns = (*words("Target", "Load", "Asked"), Column("Measured"), *words("Result"))
     table = table_of("threshold-rows", columns, rows)
+    at_rates = any(judgement.at_per_second is not None for judgement in ordered_judgements)
+    text = (TEXT, AT_RATE_TEXT) if at_rates else (TEXT,)
     return Section(
-        "thresholds", "Thresholds", answer, text=(TEXT,), tables=(table,), open=bool(missed)
+        "thresholds", "Thresholds", answer, text=text, tables=(table,), open=bool(missed)
     )

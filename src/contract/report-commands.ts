@@ -54,7 +54,7 @@ const compare: ReportCommand = {
       name: "metric",
       value: "<metric>",
       help: "figure to compare",
-      choices: ["throughput", "p50", "p99", "cpu"],
+      choices: ["throughput", "p50", "p99", "cpu", "server_cores", "store_cores", "service_cores"],
       defaultValue: "throughput",
     },
     {
@@ -144,9 +144,18 @@ const report: ReportCommand = {
     { name: "images", help: "also charts as SVG, in report/images/" },
     { name: "keep-going", help: "leave out damaged files, and list them" },
     { name: "summary-json", help: "print the figures as one JSON document instead of the path" },
+    {
+      name: "plan-for",
+      value: "<rate>",
+      help: "print the cores of server and store at this rate, by a load curve, e.g. 5000/s",
+    },
   ],
   after: `
-Exit codes: 0 done, 2 bad usage or a damaged file, 3 environment not fit, 4 writing failed`,
+--plan-for takes a campaign with a load curve (run --load-curve, run --rates LIST). Between two measured rates it
+interpolates in cores; beyond them it refuses, because nothing is extrapolated.
+
+Exit codes: 0 done, 2 bad usage, a damaged file, or a rate that no target's curve holds, 3 environment not fit,
+            4 writing failed`,
 };
 
 const memory: ReportCommand = {

@@ -1,7 +1,7 @@
 """Writes campaigns to look at, and their pages: python3 test/report/write_pages.py DIR
 
-They are `report`, `faults`, `machines`, `layout` (a packed campaign), several in `campaigns`, and a
-`site` of what is published.
+They are `report`, `faults`, `machines`, `curve`, `layout` (a packed campaign), several in
+`campaigns`, and a `site` of what is published.
 """
 
 import sys
@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 import write_campaigns  # noqa: E402
 from builder import configuration, failed_result, result, verdict  # noqa: E402
 from campaign_writer import manifest, write_campaign  # noqa: E402
+from curve_documents import REFERENCE, TARGETS, CurveTarget, curve_campaign  # noqa: E402
 from fault_documents import PAUSE, RESTART, faulted  # noqa: E402
 from machine_documents import APART, machine, machines_manifest, placed_result  # noqa: E402
 from report.cli import pages_command  # noqa: E402
@@ -118,11 +119,20 @@ def write_machines(folder: Path) -> None:
     )
 
 
+def write_curve(folder: Path) -> None:
+    """Three targets, a copy of the reference and a control at three rates and at full load."""
+    copy = f"{REFERENCE}+copy"
+    control = CurveTarget(request_us=20, store_us=0)
+    targets = {**TARGETS, copy: TARGETS[REFERENCE], "none": control}
+    write_campaign(folder, *curve_campaign(targets, (200, 1000, 5000), copies={copy: REFERENCE}))
+
+
 def write(root: Path) -> None:
     """Writes all of them into `root`."""
     write_report(root / "report")
     write_faults(root / "faults")
     write_machines(root / "machines")
+    write_curve(root / "curve")
     unpack(ROOT / "test" / "fixtures" / "layout.tar.xz", root)
     campaigns = root / "campaigns"
     write_campaigns.write(campaigns)
@@ -134,7 +144,7 @@ def write(root: Path) -> None:
         "20260101_000000",
     ]
     for words in (
-        *([str(root / name)] for name in ("report", "faults", "machines", "layout")),
+        *([str(root / name)] for name in ("report", "faults", "machines", "curve", "layout")),
         [str(campaigns / "20260101_000000")],
         several,
     ):

@@ -11,7 +11,9 @@ from msgspec import structs
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from conftest import analysis_of_results
+from curve_documents import REFERENCE, CurveTarget, curve_campaign
 from page_reader import data_of, read
+from report.analysis.campaign_analysis import analyse
 from report.campaigns.matrix import Matrix
 from report.campaigns.matrix_answers import Source
 from report.campaigns.matrix_view import view_of
@@ -25,6 +27,7 @@ from report.results.generated.records import (
     Finding,
     Target,
 )
+from report.results.load import load_campaign
 from tables import by_column
 
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
@@ -281,3 +284,35 @@ def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     assert "184 of 96–104" in cells["Clocks 2 s apart"].hint
     assert cells["Clocks 30 s apart"].text == "○ 6 under"
     assert cells["IPv6 clients by prefix"].text == "✓ /64"
+
+
+def cost_at_rate(matrix: Matrix) -> dict[str, str]:
+    (table,) = view_of(matrix).section.tables
+    names = [column.name for column in table.columns]
+    place = names.index("CPU at 1,000/s")
+    return {row.cells[0].text: row.cells[place].text for row in table.rows}
+
+
+def test_cpu_at_the_stated_rate_is_that_of_warm_targets_alone() -> None:
+    warm = runs_of("iovalkey", 1000, cpu_us=77, **OPEN)
+    cold = runs_of("ioredis@valkey", 1000, cpu_us=88, **OPEN)
+    for document in (*warm, *cold):
+        document["warmup"]["steady"] = True
+    cold[2]["warmup"]["steady"] = False
+    matrix = Matrix()
+    matrix.add_campaign(analysis_of_results(*warm, *cold), source(1))
+    assert cost_at_rate(matrix) == {"iovalkey": "77.0", "ioredis@valkey": "–"}
+    notes = view_of(matrix).section.notes
+    assert any("ioredis@valkey (2026-01-01)" in note for note in notes)
+    assert not any("iovalkey (2026-01-01)" in note for note in notes)
+
+
+def test_a_load_curve_fills_cpu_at_the_stated_rate_and_is_one_condition(tmp_path: Path) -> None:
+    """Both by a measured rate and between two of them."""
+    for rates in ((500, 1000, 2000), (900, 1100)):
+        campaign = curve_campaign({REFERENCE: CurveTarget()}, rates, 6, cv=0)
+        folder = write_campaign(tmp_path / str(len(rates)), *campaign)
+        matrix = Matrix()
+        matrix.add_campaign(analyse(load_campaign(folder)), source(1))
+        (text,) = cost_at_rate(matrix).values()
+        assert float(text) == pytest.approx(CurveTarget().server_us(1000), rel=0.01)

@@ -11,6 +11,16 @@ describe("thresholds are kept in one unit for each figure:", () => {
     ["errors<0.1%", { metric: "errors", op: "<", value: 0.001 }],
     ["throughput>=5000/s", { metric: "throughput", op: ">=", value: 5000 }],
     ["cpu<120us", { metric: "cpu", op: "<", value: 120 }],
+    ["server_cores<0.3", { metric: "server_cores", op: "<", value: 0.3 }],
+    [
+      "store_cores <= 2cores @ 1000/s",
+      { metric: "store_cores", op: "<=", value: 2, at_per_second: 1000 },
+    ],
+    ["cpu<120us@2500", { metric: "cpu", op: "<", value: 120, at_per_second: 2500 }],
+    [
+      "service_cores=0.1±0.02@500/s",
+      { metric: "service_cores", op: "=", value: 0.1, tolerance: 0.02, at_per_second: 500 },
+    ],
     ["limited_share=0.1±0.01", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
     ["limited_share=10%+-1", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
   ])("%s", (text, expected) => {
@@ -43,6 +53,12 @@ test.each<[string, ...string[]]>([
   ["limited_share=0.1", "needs a tolerance"],
   ["p99<1ms±1", "only = takes"],
   ["$(touch x)", "give e.g."],
+  ["p99<10ms@1000/s", "p99 takes no @rate", "server_cores"],
+  ["throughput>100@1000/s", "takes no @rate"],
+  ["server_cores<0.3@fast", "a number from 0.1"],
+  ["server_cores<0.3@0/s", "a number from 0.1"],
+  ["server_cores<0.3@", "give e.g."],
+  ["server_cores<0.3ms", "not a unit of server_cores", "cores"],
 ])("%j is refused with what is valid", async (text, ...parts) => {
   await expectFailure(
     () => parseThresholds("--threshold", text),
