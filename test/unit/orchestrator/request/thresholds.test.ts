@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
+import { parseThresholds, thresholdsOf } from "../../../../src/orchestrator/request/thresholds.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 describe("thresholds are kept in one unit for each figure:", () => {
@@ -11,6 +11,8 @@ describe("thresholds are kept in one unit for each figure:", () => {
     ["errors<0.1%", { metric: "errors", op: "<", value: 0.001 }],
     ["throughput>=5000/s", { metric: "throughput", op: ">=", value: 5000 }],
     ["cpu<120us", { metric: "cpu", op: "<", value: 120 }],
+    ["server_cores<0.3@1000/s", { metric: "server_cores", value: 0.3, at_per_second: 1000 }],
+    ["store_cores<=20% @ 500", { metric: "store_cores", value: 0.2, at_per_second: 500 }],
     ["limited_share=0.1±0.01", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
     ["limited_share=10%+-1", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
   ])("%s", (text, expected) => {
@@ -43,6 +45,10 @@ test.each<[string, ...string[]]>([
   ["limited_share=0.1", "needs a tolerance"],
   ["p99<1ms±1", "only = takes"],
   ["$(touch x)", "give e.g."],
+  ["server_cores<0.3", "server_cores<0.3@1000/s"],
+  ["p99<10ms@1000/s", "only cores"],
+  ["server_cores<0.3@fast", "requests a second"],
+  ["server_cores<0.3@1@2", "@1000/s"],
 ])("%j is refused with what is valid", async (text, ...parts) => {
   await expectFailure(
     () => parseThresholds("--threshold", text),
@@ -50,4 +56,10 @@ test.each<[string, ...string[]]>([
     "--threshold",
     ...parts,
   );
+});
+
+test("cores at a rate need a load curve, which alone has them", async () => {
+  const threshold = { source: "--threshold", value: "p99<10ms,server_cores<0.3@1000/s" };
+  expect(thresholdsOf(threshold, true)).toHaveLength(2);
+  await expectFailure(() => thresholdsOf(threshold, false), EXIT.usage, "--load-curve");
 });
