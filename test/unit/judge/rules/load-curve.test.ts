@@ -26,8 +26,7 @@ const reasons = (run: ValidRun) =>
   judgeRun(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
 
 test("one turn suffices: few cycles are no defect, and an open loop reopens no connection without cause", () => {
-  const notChecked = (run: ValidRun) =>
-    judgeRun(run).not_checked?.map(({ rule }) => rule) ?? [];
+  const notChecked = (run: ValidRun) => judgeRun(run).not_checked?.map(({ rule }) => rule) ?? [];
   expect(reasons(curveRun())).toEqual([]);
   expect(notChecked(curveRun())).not.toContain("M16");
   // Of a closed loop it is known how often connections were opened again.
