@@ -87,7 +87,7 @@ async function round(
 }
 
 async function part(name: string, cost: Record<string, string>): Promise<void> {
-  const differences = rates.map((): Used[] => []);
+  const differences = rates.map((): (Used & { cheap_us: number })[] => []);
   for (let seed = 0; seed < rounds; seed++) {
     const used = await withServers([start({}), start(cost)], (urls, servers) =>
       round(servers, urls, seed),
@@ -98,12 +98,13 @@ async function part(name: string, cost: Record<string, string>): Promise<void> {
       ofRate.push({
         cpu_us: costly.cpu_us - cheap.cpu_us,
         burnt_us: costly.burnt_us - cheap.burnt_us,
+        cheap_us: cheap.cpu_us,
       });
     }
   }
   for (const [index, ofRate] of differences.entries())
     printDifference(
-      `${name}: CPU a request at ${rates[index]}/s, costly less cheap`,
+      `${name}: CPU a request at ${rates[index]}/s, costly less cheap (${mean(ofRate.map(({ cheap_us }) => cheap_us)).toFixed(0)} µs)`,
       "µs",
       ofRate.map(({ cpu_us }) => cpu_us),
       mean(ofRate.map(({ burnt_us }) => burnt_us)),

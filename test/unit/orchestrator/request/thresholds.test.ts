@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
+import { parseThresholds, thresholdsOf } from "../../../../src/orchestrator/request/thresholds.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 describe("thresholds are kept in one unit for each figure:", () => {
@@ -21,6 +21,7 @@ describe("thresholds are kept in one unit for each figure:", () => {
       "service_cores=0.1±0.02@500/s",
       { metric: "service_cores", op: "=", value: 0.1, tolerance: 0.02, at_per_second: 500 },
     ],
+    ["store_cores<=20% @ 500", { metric: "store_cores", value: 0.2, at_per_second: 500 }],
     ["limited_share=0.1±0.01", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
     ["limited_share=10%+-1", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
   ])("%s", (text, expected) => {
@@ -66,4 +67,10 @@ test.each<[string, ...string[]]>([
     "--threshold",
     ...parts,
   );
+});
+
+test("cores at a rate need a load curve, which alone has them", async () => {
+  const threshold = { source: "--threshold", value: "p99<10ms,server_cores<0.3@1000/s" };
+  expect(thresholdsOf(threshold, true)).toHaveLength(2);
+  await expectFailure(() => thresholdsOf(threshold, false), EXIT.usage, "--load-curve");
 });
