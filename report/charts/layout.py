@@ -18,7 +18,6 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io
 from msgspec import Struct, structs
-from plotly.basedatatypes import BaseTraceType
 
 from report.analysis.figures import Figure
 from report.analysis.texts import LayerText
@@ -73,13 +72,11 @@ class Chart(Struct, frozen=True):
         )
 
 
-Trace = BaseTraceType | dict[str, Any]
-"""A trace, which plotly validates, or its plain form for charts with a trace for each row. There
-the validation would take longer than all else; a test validates them instead."""
+def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure as plain JSON, in the page's type and colours.
 
-
-def figure(traces: Sequence[Trace], layout: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure as plain JSON, in the page's type and colours."""
+    A trace is an object of plotly, which has validated it, or its plain form in charts with a line
+    for each row. There the validation would take longer than all else, so that a test does it."""
     shared = {
         "template": None,
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
