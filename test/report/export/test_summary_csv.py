@@ -58,7 +58,8 @@ HEADER = (
     "cpu_us_per_decision_generator_min,cpu_us_per_decision_generator_max,service_p50_ms_min,service_p50_ms_max,"
     "service_p99_ms_min,service_p99_ms_max,sends_per_second_min,sends_per_second_max,sends_late_min,sends_late_max,"
     "sends_dropped_min,sends_dropped_max,send_gap_intended_ms_min,send_gap_intended_ms_max,"
-    "ratio,ratio_interval_low,ratio_interval_high,ratio_to,conclusion,statement,settled,cpu_settled,server_cores,service_cores,store_cores,generator_cores,server_cores_min,"
+    "ratio,ratio_interval_low,ratio_interval_high,ratio_to,conclusion,statement,settled,cpu_settled,"
+    "server_cores,service_cores,store_cores,generator_cores,server_cores_min,"
     "server_cores_max,service_cores_min,service_cores_max,store_cores_min,store_cores_max,"
     "generator_cores_min,generator_cores_max\n"
 )
