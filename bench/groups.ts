@@ -3,44 +3,50 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { decodeGeneratorEnv } from "../src/contract/generator-env.js";
 import { type GeneratorOutput, groupOutputSchema } from "../src/contract/generator-output.js";
-import { type Progress, progressSchema } from "../src/contract/progress.js";
-import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
+import {
+  type Progress,
+  progressSchema,
+  READ_LINE,
+  TURN_BEGINS,
+  TURN_ENDED,
+  type TurnPhase,
+} from "../src/contract/progress.js";
+import {
+  encodeRunSpec,
+  type GeneratorSpec,
+  type GroupSpec,
+  groupSpec,
+  type RunSpec,
+} from "../src/contract/run-spec.js";
+import { CURVE_LEAD_IN_MS } from "../src/contract/turns.js";
 import { sum } from "../src/kit/numbers.js";
 
 export type Env = Record<string, string>;
 
-/**
- * One round of a group: one generator gives the load to all targets by turns.
- * @param read called before the window, between turns, and after the window, when nobody has the
- *   load
- * @returns the result of each target; undefined for one that failed
- */
-export async function byTurns(
-  urls: readonly string[],
-  env: Env,
-  seed: number,
-  read: () => Promise<void> = async () => {},
+const specOf = (url: string, env: Env): RunSpec & { generator: GeneratorSpec } => {
+  const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
+  return {
+    ...spec,
+    generator: { ...generator, waits_for_readings: true, progress: "json" as const },
+  };
+};
+
+type Announcement = Extract<Progress, { event: "phase" }>;
+
+/** @returns the result of each run; undefined for one that failed */
+async function generate(
+  spec: GroupSpec,
+  onDrained: (announcement: Announcement) => Promise<void>,
 ): Promise<(GeneratorOutput | undefined)[]> {
-  const runs = urls.map((url) => {
-    const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
-    return {
-      ...spec,
-      generator: { ...generator, waits_for_readings: true, progress: "json" as const },
-    };
-  });
   const child = spawn(process.execPath, ["dist/benchmark/index.js"], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: "production",
-      ...encodeRunSpec(groupSpec({ runs, turns: { seed } })),
-    },
+    env: { PATH: process.env.PATH, NODE_ENV: "production", ...encodeRunSpec(spec) },
     stdio: ["pipe", "pipe", "pipe"],
   });
   createInterface({ input: child.stderr }).on("line", async (line) => {
     const progress = parsed(line);
     if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
-    await read();
-    child.stdin.write("read\n");
+    await onDrained(progress);
+    child.stdin.write(`${READ_LINE}\n`);
   });
   let text = "";
   child.stdout.on("data", (bytes) => {
@@ -51,6 +57,46 @@ export async function byTurns(
   return groupOutputSchema
     .parse(JSON.parse(text))
     .map((result) => ("failed" in result ? undefined : result));
+}
+
+/**
+ * One round of a group: one generator gives the load to all targets by turns.
+ * @param read called before the window, between turns, and after the window, when nobody has the
+ *   load
+ * @returns the result of each target; undefined for one that failed
+ */
+export function byTurns(
+  urls: readonly string[],
+  env: Env,
+  seed: number,
+  read: () => Promise<void> = async () => {},
+): Promise<(GeneratorOutput | undefined)[]> {
+  const runs = urls.map((url) => specOf(url, env));
+  return generate(groupSpec({ runs, turns: { seed } }), read);
+}
+
+/**
+ * One round of a load curve: each target has one turn at each rate.
+ * @param onTurn called when the turn of a run begins and has ended, when nobody has the load; the
+ *   runs are the rates of the first target, then those of the next
+ * @returns the result of each run; undefined for one that failed
+ */
+export function byRates(
+  urls: readonly string[],
+  rates: readonly number[],
+  { seed, slice_ms }: { seed: number; slice_ms: number },
+  onTurn: (phase: TurnPhase, run: number) => Promise<void>,
+): Promise<(GeneratorOutput | undefined)[]> {
+  const env = { WARMUP: "auto", DURATION: String(slice_ms / 1000) };
+  const runs = urls.flatMap((url) =>
+    rates.map((rate) => specOf(url, { ...env, RATE: String(rate) })),
+  );
+  const lengths = { lead_in_ms: CURVE_LEAD_IN_MS, slice_ms };
+  const turns = { seed, curve: true, lengths } as const;
+  return generate(groupSpec({ runs, turns }), async ({ phase, run }) => {
+    if (run !== undefined && (phase === TURN_BEGINS || phase === TURN_ENDED))
+      await onTurn(phase, run);
+  });
 }
 
 function parsed(line: string): Progress | undefined {
@@ -88,6 +134,24 @@ export function printMean(what: string, unit: string, values: readonly number[])
   const { mean, half } = interval(values);
   const [middle, low, high] = [mean, mean - half, mean + half].map((value) => value.toFixed(2));
   process.stdout.write(`${what}: ${middle} ${unit} (${low} to ${high}), ${values.length} values\n`);
+}
+
+/**
+ * Prints the mean of these differences with its interval of 95 %, its half-width as a share of it,
+ * and whether it contains the truth.
+ */
+export function printDifference(
+  what: string,
+  unit: string,
+  values: readonly number[],
+  truth: number,
+): void {
+  const { mean, half } = interval(values);
+  const [middle, low, high] = [mean, mean - half, mean + half].map((value) => value.toFixed(2));
+  const contains = Math.abs(mean - truth) <= half ? "contains" : "DOES NOT CONTAIN";
+  process.stdout.write(
+    `${what}: ${middle} ${unit} (${low} to ${high}, ± ${((100 * half) / mean).toFixed(0)} %) ${contains} ${truth.toFixed(2)}, ${values.length} values\n`,
+  );
 }
 
 /** Servers that exist for `work`. */

@@ -55,17 +55,22 @@ export class MeasuredServer {
 
   /** CPU time since its start, in microseconds. */
   async cpuUs(): Promise<number> {
-    const answer = new Promise<NodeJS.CpuUsage>((resolve) => {
+    const { user, system } = await this.ask<NodeJS.CpuUsage>("cpu", "user");
+    return user + system;
+  }
+
+  /** Asks the process, and resolves with its message that has this member. */
+  async ask<Answer extends object>(question: string, member: keyof Answer): Promise<Answer> {
+    const answer = new Promise<Answer>((resolve) => {
       const onMessage = (message: unknown) => {
-        if (typeof message !== "object" || message === null || !("user" in message)) return;
+        if (typeof message !== "object" || message === null || !(member in message)) return;
         this.#child.off("message", onMessage);
-        resolve(message as NodeJS.CpuUsage);
+        resolve(message as Answer);
       };
       this.#child.on("message", onMessage);
     });
-    this.#child.send("cpu");
-    const { user, system } = await answer;
-    return user + system;
+    this.#child.send(question);
+    return answer;
   }
 
   async stop(): Promise<void> {

@@ -117,6 +117,7 @@ export class ClosedLoop implements LoadLoop {
       closed_ms,
       lead_in_requests,
       counts: recorder.counts(sent),
+      ended: recorder.ended,
       histograms: recorder.histograms(),
       slices: recorder.slices(length_ms),
       timeline_slices: recorder.timelineSlices(length_ms),

@@ -234,7 +234,7 @@ class GeneratorRun {
     this.#servers = servers;
     this.#merger = new SampleMerger(workers, share !== undefined);
     this.#answers = timeline ? new AnswerLog(workers) : undefined;
-    this.#pool = new WorkerPool([spec], (worker, sample) => this.#addSample(worker, sample));
+    this.#pool = new WorkerPool([[spec]], (worker, sample) => this.#addSample(worker, sample));
     this.phases = new Phases(spec.generator, report, input);
   }
 

@@ -6,8 +6,9 @@ import { EXIT, type ExitCode } from "../kit/errors.js";
 import { printDocument, runMain } from "../kit/program.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTraffic } from "../plugins/register-traffic.js";
-import { runByTurns } from "./by-turns.js";
 import { runGenerator } from "./generator-run.js";
+import { runByTurns } from "./groups/by-turns.js";
+import { runLoadCurve } from "./groups/load-curve.js";
 import { createProgressWriter } from "./progress-output.js";
 
 /** Reads its environment, writes progress to stderr and the result to stdout or to OUTPUT_FILE. */
@@ -24,8 +25,9 @@ async function main(): Promise<ExitCode> {
       plugins: identities.length > 0 && !("failed" in output) ? identities : undefined,
     });
   const report = createProgressWriter(progress);
+  const runGroup = group?.turns.curve ? runLoadCurve : runByTurns;
   const result = group
-    ? (await runByTurns(group, identities, report, process.stdin)).map(withPlugins)
+    ? (await runGroup(group, identities, { report, input: process.stdin })).map(withPlugins)
     : withPlugins(await runGenerator(spec, identities, report, process.stdin));
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);
   else await printDocument(result);

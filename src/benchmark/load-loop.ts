@@ -2,8 +2,9 @@ import type { Extent } from "../contract/configuration.js";
 import type { GeneratorPart } from "../contract/generator-part.js";
 import type { LatencyHistograms } from "../contract/latency-figures.js";
 import type { Counts, Slices } from "../contract/request-outcomes.js";
+import type { TurnsRecord } from "../contract/turns.js";
 import type { TimelineSlices } from "../judge/merging/slices.js";
-import type { WorkerSample } from "./measurement/recorder.js";
+import type { EndedAnswers, WorkerSample } from "./measurement/recorder.js";
 import type { WarmupLoad } from "./warmup.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
@@ -11,6 +12,8 @@ export interface Window {
   opened_ms: number;
   closed_ms: number;
   counts: Counts;
+  /** All answers, the followed ones included. */
+  ended: EndedAnswers;
   lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;
@@ -19,6 +22,8 @@ export interface Window {
   /** The time from send to answer. It is present in an open loop alone, like `schedule`. */
   service_histograms?: LatencyHistograms;
   schedule?: NonNullable<GeneratorPart["schedule"]>;
+  /** The requests that were due and had not ended at both ends. Only an open loop has them. */
+  backlog?: NonNullable<TurnsRecord["backlog"]>;
 }
 
 export interface WindowListener {
@@ -33,6 +38,8 @@ export interface WindowPlan {
   opens_ms: number;
   /** Milliseconds of load without record that run into the window. They are 0 for none. */
   lead_in_ms: number;
+  /** The rate of an open loop in this window, where it is not that of its load. */
+  rate_per_second?: number;
 }
 
 /** Makes the load of one worker: decides when each request is sent, and measures it. */

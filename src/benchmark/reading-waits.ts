@@ -5,8 +5,10 @@ import {
   type AnnouncedPhase,
   type Progress,
   READ_LINE,
+  type TurnPhase,
 } from "../contract/progress.js";
-import { LAST_TURN_LINE, type TurnLengths, turnOf } from "../contract/turns.js";
+import { type GivenTurn, LAST_TURN_LINE, turnOf } from "../contract/turns.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { BenchError, EXIT } from "../kit/errors.js";
 
 /**
@@ -21,7 +23,7 @@ export class ReadingWaits {
   #read = 0;
   #hasEnded = false;
   #timesSteady = 0;
-  readonly #turns: (TurnLengths | typeof LAST_TURN_LINE)[] = [];
+  readonly #turns: (GivenTurn | typeof LAST_TURN_LINE)[] = [];
   #check: () => void = () => {};
 
   constructor(report: (progress: Progress) => void, input: Readable) {
@@ -49,9 +51,10 @@ export class ReadingWaits {
     return this.#timesSteady;
   }
 
-  async at(phase: AnnouncedPhase): Promise<void> {
+  /** @param run the index of the run whose turn begins or has ended */
+  async at(phase: AnnouncedPhase | TurnPhase, run?: number): Promise<void> {
     const number = ++this.#announced;
-    this.#report({ event: "phase", phase });
+    this.#report({ event: "phase", phase, ...definedOnly({ run }) });
     await this.#until(() => this.#read >= number, `at the moment ${phase}`);
   }
 
@@ -59,7 +62,7 @@ export class ReadingWaits {
    * The turns that the input gives, up to its line after the last one.
    * @throws BenchError when the input closes before that line
    */
-  async *turns(): AsyncGenerator<TurnLengths> {
+  async *turns(): AsyncGenerator<GivenTurn> {
     for (;;) {
       await this.#until(() => this.#turns.length > 0, "between turns");
       const turn = this.#turns.shift();

@@ -7,7 +7,7 @@ import type { GeneratorPart, NetworkLink, Sample } from "../contract/generator-p
 import type { EncodedHistogram, LatencyHistograms } from "../contract/latency-figures.js";
 import { type MeasuredResult, RESULT_SCHEMA, RESULT_SCHEMA_VERSION } from "../contract/result.js";
 import type { RoleResources } from "../contract/role-resources.js";
-import type { Consumes } from "../contract/server-api.js";
+import type { Consumes, Usage } from "../contract/server-api.js";
 import type { TurnsRecord } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, servedRequests } from "../judge/counts.js";
 import {
@@ -25,6 +25,7 @@ import { grown, mean, rounded, sum } from "../kit/numbers.js";
 import type { ClockComparison } from "../kit/system-clock.js";
 import { findProfile } from "../traffic/lookup.js";
 import { predictionFor } from "../traffic/outcome-mix.js";
+import type { LoadPhase } from "../traffic/prediction.js";
 import type { TrafficProfile } from "../traffic/traffic-types.js";
 import { generatorVersions } from "./generator-versions.js";
 import { type AnswerLog, latenciesBySlice, timelineOf } from "./measurement/answer-timeline.js";
@@ -98,6 +99,8 @@ interface RunMeasurements {
   monitor?: ServerMonitor;
   driverVersions: { autocannon?: string };
   consumers?: ConsumerReadings;
+  /** What other runs of the same target did before. It is absent without any. */
+  before?: { at_start: readonly Usage[]; load: readonly LoadPhase[] };
   diagnosis?: Diagnosis;
   answers?: AnswerLog;
 }
@@ -281,7 +284,7 @@ function boundaryOfRun(
 
 /** The result of a run, judged by the evidence that the generator has. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
-  const { spec, consumers, driverVersions, warmup } = measurements;
+  const { spec, consumers, driverVersions, warmup, before } = measurements;
   const { traffic, load, share } = spec.generator;
   const part = generatorPart(measurements);
   const figures = runFigures([part], load);
@@ -292,11 +295,18 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   // What a share of the load should meet follows from the whole.
   const isPredictable = consumers && !share && !profile.binding;
   const prediction = isPredictable
-    ? predictionFor({ traffic, load }, warmup, consumers, counts, {
-        opened_at: wallTime(measurements.opens_ms),
-        opens_s: measurements.opens_s,
-        slices,
-      })
+    ? predictionFor(
+        { traffic, load },
+        warmup,
+        { ...consumers, at_start: before?.at_start ?? consumers.at_start },
+        counts,
+        {
+          opened_at: wallTime(measurements.opens_ms),
+          opens_s: measurements.opens_s,
+          slices,
+          loadBefore: before?.load ?? [],
+        },
+      )
     : undefined;
   const consumed = consumers ? consumerEvidence(consumers, duration) : [];
   const resources = resourcesOf(measurements, part, consumed);

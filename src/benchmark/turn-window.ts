@@ -34,7 +34,8 @@ export interface WorkerUsage {
   waited_ms: number;
 }
 
-const difference = (from: WorkerUsage, to: WorkerUsage): WorkerUsage => ({
+/** What a worker has used between two readings. */
+export const usedBetween = (from: WorkerUsage, to: WorkerUsage): WorkerUsage => ({
   cpu_us: to.cpu_us - from.cpu_us,
   loop_active_ms: to.loop_active_ms - from.loop_active_ms,
   loop_idle_ms: to.loop_idle_ms - from.loop_idle_ms,
@@ -156,7 +157,7 @@ export class TurnWindow {
     this.#closed_ms = cheapMonotonicMs();
     this.#sent += this.#connections.shutGate();
 
-    const inSlice = difference(usageAtOpening, this.#readUsage());
+    const inSlice = usedBetween(usageAtOpening, this.#readUsage());
     this.#loop.active_ms += inSlice.loop_active_ms;
     this.#loop.idle_ms += inSlice.loop_idle_ms;
     this.#waited_ms += inSlice.waited_ms;
@@ -178,7 +179,7 @@ export class TurnWindow {
     // The time in which this process stood still is not the target's.
     const stood_still_ms = Math.max(0, gap_ms - LOOK_EVERY_MS);
     this.#overrun_ms += Math.max(0, drained_ms + counted_ms - slice_ms - stood_still_ms);
-    this.#cpu_us += difference(turn.usageBefore, this.#readUsage()).cpu_us;
+    this.#cpu_us += usedBetween(turn.usageBefore, this.#readUsage()).cpu_us;
   }
 
   get turns(): number {
@@ -203,7 +204,7 @@ export class TurnWindow {
     return this.#recorder.sample(this.#counted_ms);
   }
 
-  window({ slice_ms }: TurnLengths): Window & { turns: TurnFigures; longest_gap_ms: number } {
+  window({ slice_ms }: TurnLengths): Window & { turns: BinnedTurnFigures; longest_gap_ms: number } {
     const { active_ms, idle_ms } = this.#loop;
     const { reopened } = this.#connections;
     return {
@@ -211,13 +212,13 @@ export class TurnWindow {
       closed_ms: this.#closed_ms,
       lead_in_requests: this.#leadInRequests,
       counts: this.#recorder.counts(this.#sent),
+      ended: this.#recorder.ended,
       histograms: this.#recorder.histograms(),
       slices: this.#recorder.slices(this.#turns * slice_ms),
       timeline_slices: this.#recorder.timelineSlices(this.#turns * slice_ms),
       longest_gap_ms: this.#longest_gap_ms,
       turns: definedOnly({
         turns: this.#turns,
-        ended: this.#recorder.ended,
         counted_ms: this.#counted_ms,
         lead_in_ms: this.#lead_in_ms,
         drained_ms: this.#drained_ms,
@@ -234,7 +235,6 @@ export class TurnWindow {
 /** What the turns of a target took on one worker. */
 export interface TurnFigures {
   turns: number;
-  ended: EndedAnswers;
   /** How long all slices lasted together. */
   counted_ms: number;
   lead_in_ms: number;
@@ -248,6 +248,9 @@ export interface TurnFigures {
   waited_ms?: number;
   /** Connections that were opened again since the first lead-in of the warm-up. */
   reopened?: Reopened;
+}
+
+export interface BinnedTurnFigures extends TurnFigures {
   /** The answers by the time since the turn began, in lead-ins and in slices. */
   bins: { lead_in: TurnBinsRecord; slice: TurnBinsRecord };
 }

@@ -127,12 +127,17 @@ export function longestWarmupS(warmup: Warmup, model: Load["model"]): number {
 export function warmupText({
   warmup_s,
   configurations,
+  load_curve,
 }: {
   warmup_s: Warmup;
   configurations: readonly { configuration: { load: Load } }[];
+  load_curve?: object | undefined;
 }): string {
   if (warmup_s !== "auto") return `${warmup_s} s of warm-up`;
-  const models = configurations.map(({ configuration }) => configuration.load.model);
+  // The targets of a load curve are warmed up by turns at full load, whatever loads they have later.
+  const models = load_curve
+    ? (["closed"] as const)
+    : configurations.map(({ configuration }) => configuration.load.model);
   const longest_s = Math.max(...models.map((model) => longestWarmupS(warmup_s, model)));
   return `up to ${longest_s} s of warm-up (until steady)`;
 }

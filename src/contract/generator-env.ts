@@ -85,8 +85,10 @@ export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   const [first, ...others] = spec.runs;
   if (!first) throw usageError("RUN_SPEC: runs: empty");
   const { turns } = spec;
-  if (turns.given && others.length > 0)
+  if (turns.given && others.length > 0 && !turns.curve)
     throw usageError("RUN_SPEC: turns.given: each target has a generator of its own");
+  if (turns.curve && !turns.lengths)
+    throw usageError("RUN_SPEC: turns.lengths: missing, and every turn of a load curve has them");
   const member = (run: RunSpec) => inGroup(run, turns);
   return { runs: [member(first), ...others.map(member)], turns };
 }
@@ -100,13 +102,14 @@ export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   return spec ? checked(spec) : decodeVariables(env);
 }
 
-function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
+function inGroup(spec: RunSpec, { given, curve }: TurnsSpec): GeneratorRunSpec {
   const run = checked(spec);
   const { share, load, extent, layer, waits_for_readings } = run.generator;
   const refuse = (member: string, text: string) =>
     usageError(`RUN_SPEC: generator.${member}: by turns ${text}`);
   if (share) throw refuse("share", "there is one generator");
-  if (load.model === "open") throw refuse("load", "the load is a closed loop");
+  if (load.model === "open" && !curve)
+    throw refuse("load", "the load is a closed loop, unless it is a load curve");
   if (!("duration_s" in extent)) throw refuse("extent", "a run has a duration");
   if (isClientLayer(layer) !== (given ?? false))
     throw refuse("layer", "the turns are given where the worker is the client, and nowhere else");

@@ -36,6 +36,11 @@ const shareOutputSchema = z.strictObject({
 export type ShareOutput = z.infer<typeof shareOutputSchema>;
 
 export const generatorOutputSchema = measuredResultSchema.extend({
+  /**
+   * The requests that were sent since the start. In a load curve each run of a target has those of
+   * all of its runs and of its warm-up, because the store's counts of its keys are of the whole
+   * round.
+   */
   request_counts: requestCountsSchema.optional(),
   share: shareOutputSchema.optional(),
 });

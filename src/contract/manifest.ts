@@ -245,6 +245,11 @@ export const manifestSchema = z.strictObject({
    */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
+  /**
+   * The rate in requests/s for which the report says how many cores a target needs, by the points of
+   * a load curve. It is absent without one that was asked for.
+   */
+  plan_for_per_second: numberSchema("rate").optional(),
   /** The criteria of the claims in its file. They are absent without any. */
   criteria: z.array(criterionSchema).min(1).optional(),
   /** The sessions in order. There are several if the campaign was resumed. */

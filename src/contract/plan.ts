@@ -107,12 +107,15 @@ export const planSchema = z.strictObject({
     })
     .optional(),
   /**
-   * How the one rate of all configurations was found. It is absent where it was given, or there is
+   * How the rates of all configurations were found. It is absent where they were given, or there are
    * none.
    */
   calibration: z
     .strictObject({
-      share: z.number().positive().max(1),
+      /** The share of the slowest throughput that is the one rate. */
+      share: z.number().positive().max(1).optional(),
+      /** The shares of the slowest throughput that are the rates of a load curve. */
+      shares: z.array(z.number().positive().max(1)).min(1).optional(),
       window_s: z.number().positive(),
       rate_per_second: z.number().positive().optional(),
       /** The throughput of each trial, in closed loops without faults. */

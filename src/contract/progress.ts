@@ -42,6 +42,15 @@ export const BETWEEN_TURNS = "between turns";
 /** When targets take turns, the warm-up has ended, and a long turn of each target follows (M33). */
 export const BEFORE_LONG_TURNS = "before long turns";
 /**
+ * The turn of a run of a load curve begins, or has ended. No target has the load. Only the generator
+ * that gives the turn announces it, with the index of the run in its `GroupSpec`, and waits alone
+ * until its own input says that the counters are read.
+ */
+export const TURN_BEGINS = "turn begins";
+export const TURN_ENDED = "turn ended";
+export type TurnPhase = typeof TURN_BEGINS | typeof TURN_ENDED;
+
+/**
  * What a generator announces and then waits for. All generators of a run announce the same, in the
  * same order.
  */
@@ -76,12 +85,16 @@ export const progressSchema = z.discriminatedUnion("event", [
       WAITING,
       BETWEEN_TURNS,
       BEFORE_LONG_TURNS,
+      TURN_BEGINS,
+      TURN_ENDED,
       "warmup",
       STEADY,
       "measure",
     ]),
     /** Milliseconds until the window opens, after its lead-in. Only the phase `measure` has it. */
     opens_in_ms: z.number().min(0).optional(),
+    /** The index of the run whose turn begins or has ended. Only these two phases have it. */
+    run: z.int().min(0).optional(),
   }),
   z.strictObject({
     event: z.literal("second"),

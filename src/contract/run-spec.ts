@@ -167,10 +167,13 @@ export const encodeRunSpec = (spec: RunSpec | GroupSpec): Record<string, string>
   RUN_SPEC: JSON.stringify(spec),
 });
 
+/** A load curve has a run for each target and load, which are five targets at up to ten loads. */
+const MAX_RUNS_OF_GROUP = 64;
+
 /** What several runs ask of a load generator that gives them the load by turns. */
 export const groupSpecSchema = z.strictObject({
   schema: z.literal(GROUP_SPEC),
-  runs: z.array(runSpecSchema).min(1).max(16),
+  runs: z.array(runSpecSchema).min(1).max(MAX_RUNS_OF_GROUP),
   turns: turnsSchema,
 });
 export type GroupSpec = z.infer<typeof groupSpecSchema>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { countSchema } from "./quantities.js";
-import { RANGES, wholeIn } from "./ranges.js";
+import { RANGES } from "./ranges.js";
 
 /**
  * A window by turns has at least so many cycles (M16), because fewer do not tell a change of level
@@ -26,11 +26,21 @@ const turnBinsSchema = z.strictObject({
 export type TurnBinsRecord = z.infer<typeof turnBinsSchema>;
 
 /**
+ * The lead-in of a turn of a load curve, in which an open loop already sends at its rate (M3).
+ */
+export const CURVE_LEAD_IN_MS = 200;
+/** The seconds that the slice of a turn of a load curve may last (M3). */
+export const CURVE_SLICE_S = { min: 2, max: 60 } as const;
+
+/**
  * The lengths of the two parts of a turn: a lead-in that does not count, and the slice that does.
  */
 export const turnLengthsSchema = z.strictObject({
   lead_in_ms: z.number().min(0).max(RANGES["lead-in"].max),
-  slice_ms: wholeIn("slice"),
+  slice_ms: z
+    .int()
+    .min(RANGES.slice.min)
+    .max(1000 * CURVE_SLICE_S.max),
 });
 export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 
@@ -65,26 +75,41 @@ export const turnsSchema = z.strictObject({
   given: z.literal(true).optional(),
   /** Whether each target has a long turn before the window (M33). */
   long: z.literal(true).optional(),
-  /** Whether each run of the group has one turn, at its own load. So it is in a load curve. */
+  /**
+   * Whether the runs are those of a load curve. Each run is a target at one load, and has one turn.
+   * Runs with equal servers are of one target, and so are all runs of a generator at the limiter
+   * layer. They share its connections and its warm-up. The `lengths` are those of every turn.
+   */
   curve: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
-export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string =>
-  `turn ${lead_in_ms} ${slice_ms}`;
+/** A turn that a line of the input gives. */
+export interface GivenTurn extends TurnLengths {
+  /**
+   * The index of the run among those of the generator, whose load the turn has. It is absent in a
+   * warm-up, and where the turns are not those of a load curve.
+   */
+  run?: number;
+}
+
+export const turnLine = ({ lead_in_ms, slice_ms, run }: GivenTurn): string =>
+  ["turn", lead_in_ms, slice_ms, ...(run === undefined ? [] : [run])].join(" ");
 /** The line after the last turn of the warm-up, or of the window. */
 export const LAST_TURN_LINE = "last";
 
-export function turnOf(line: string): TurnLengths | undefined {
-  const [, lead_in_ms, slice_ms] = /^turn (\S+) (\S+)$/.exec(line.trim()) ?? [];
+export function turnOf(line: string): GivenTurn | undefined {
+  const [, lead_in_ms, slice_ms, run] = /^turn (\S+) (\S+)(?: (\d+))?$/.exec(line.trim()) ?? [];
   const turn = { lead_in_ms: Number(lead_in_ms), slice_ms: Number(slice_ms) };
-  return turnLengthsSchema.safeParse(turn).data;
+  const lengths = turnLengthsSchema.safeParse(turn).data;
+  return lengths && run !== undefined ? { ...lengths, run: Number(run) } : lengths;
 }
 
 /** The part of a run in a round by turns. Its slices together are its window. */
 export const turnsRecordSchema = z.strictObject({
+  /** The number of targets in the group. */
   group: z.int().min(1),
-  /** Whether the run is a point of a load curve, with one turn. */
+  /** Whether the run is one of a load curve, and so has one turn. */
   curve: z.literal(true).optional(),
   turns: z.int().min(0),
   ...turnLengthsSchema.shape,
@@ -95,6 +120,11 @@ export const turnsRecordSchema = z.strictObject({
    * closed by the target nor given up.
    */
   reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
+  /**
+   * Requests that were due and had not ended when the slice opened, and when it shut (M3). They were
+   * in flight or waited for a connection. Only an open loop has them.
+   */
+  backlog: z.strictObject({ at_open: countSchema, at_shut: countSchema }).optional(),
   /**
    * The target's rate in the second half of the cycles divided by that in the first, each relative
    * to the other targets in the same cycles, with the standard error of the logarithm. It is absent

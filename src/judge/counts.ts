@@ -18,8 +18,11 @@ type Lasting = Pick<MeasuredResult, "duration" | "warmup" | "turns">;
  * The seconds of load between the drained readings around a window. When targets take
  * turns, they are those of the target's turns.
  */
-export const loadedS = ({ duration, warmup, turns }: Lasting): number =>
-  duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
+export const loadedS = ({ duration, warmup, turns }: Lasting): number => {
+  // A run of a load curve has one turn at its rate, and the answers after it are part of that rate.
+  const drained_s = turns?.curve ? 0 : (turns?.drained_s ?? 0);
+  return duration + warmup.lead_in.took_s + drained_s;
+};
 
 /** The requests that were sent between the drained readings around a window. */
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>

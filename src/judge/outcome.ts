@@ -18,24 +18,41 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
+/** A backlog may grow by this share of the offered requests, because a target may pause. */
+const BACKLOG_SHARE = 0.05;
+/** It may grow by this many standard deviations of a count, because requests end at random. */
+const BACKLOG_DEVIATIONS = 3;
+
 /**
- * Whether the offered rate was missed because of the target; a saturated generator reads late
+ * Whether more requests were due and had not ended when a turn shut than when it opened (M3). A
+ * target that is far too slow may have enough connections for all requests of a short turn, so that
+ * none of them is left unsent.
+ */
+function hasBacklogGrown({ turns, schedule }: Evidence): boolean {
+  if (!turns?.backlog || !schedule) return false;
+  const { at_open, at_shut } = turns.backlog;
+  const chance = BACKLOG_DEVIATIONS * Math.sqrt(at_open + at_shut);
+  return at_shut - at_open > Math.max(BACKLOG_SHARE * schedule.offered, chance);
+}
+
+/**
+ * Whether the target did not keep up with the offered rate; a saturated generator reads late
  * itself.
  */
 export function isOverloaded(evidence: Evidence): boolean {
   const { schedule } = evidence;
-  return (
-    schedule !== undefined &&
-    isRateMissed(schedule) &&
-    schedule.blocked / schedule.offered >= BLOCKED_SHARE &&
-    !isGeneratorSaturated(evidence)
-  );
+  if (!schedule || isGeneratorSaturated(evidence)) return false;
+  const isBlocked = schedule.blocked / schedule.offered >= BLOCKED_SHARE;
+  return (isRateMissed(schedule) && isBlocked) || hasBacklogGrown(evidence);
 }
 
-export function overloadText({ request, requests }: Evidence, schedule: Schedule): string {
+export function overloadText(evidence: Evidence, schedule: Schedule): string {
+  const { request, requests, turns } = evidence;
   const { offered, blocked, rate_per_second } = schedule;
-  const waited = `none of the ${request.load.connections} connections was free for ${percent(blocked, offered)} of the sends`;
-  return `${rate_per_second}/s were offered, ${requests.average.toFixed(0)}/s answered, and ${waited}`;
+  const rates = `${rate_per_second}/s were offered, ${requests.average.toFixed(0)}/s answered`;
+  if (turns?.backlog && !isRateMissed(schedule))
+    return `${rates}, and ${turns.backlog.at_shut} requests were open at the end of the turn, ${turns.backlog.at_open} at its beginning`;
+  return `${rates}, and none of the ${request.load.connections} connections was free for ${percent(blocked, offered)} of the sends`;
 }
 
 /** With a larger share of failures the target did not serve its load (M9). */

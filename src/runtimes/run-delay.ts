@@ -58,3 +58,27 @@ export const runDelayBetween = (from: RunDelays, to: RunDelays): number =>
 
 /** The CPU time of threads, which is finer than the counters of a process (often whole 10 ms). */
 export const cpuBetween = (from: RunDelays, to: RunDelays): number => between(from, to, "cpu_us");
+
+/**
+ * The CPU time of a process as a counter that only grows. That of its threads is finer than the
+ * system's counter of the process, and lacks threads that have ended.
+ */
+export class FineCpuTime {
+  #last: RunDelays = new Map();
+  #cpu_us = 0;
+
+  /**
+   * Takes a reading.
+   * @param counted_us the system's counter of the process, in whole ticks
+   * @param threads undefined where the system does not report them
+   * @returns the CPU time since the start of the process
+   */
+  at(counted_us: number, threads: RunDelays | undefined): number {
+    if (threads) {
+      this.#cpu_us += cpuBetween(this.#last, threads);
+      this.#last = threads;
+    }
+    this.#cpu_us = Math.max(this.#cpu_us, counted_us);
+    return this.#cpu_us;
+  }
+}

@@ -38,6 +38,8 @@ interface MeasuredWindow {
   /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: number;
   slices: Slices;
+  /** Load between the warm-up and the lead-in, which other runs of the same target made. */
+  loadBefore?: readonly LoadPhase[];
 }
 
 /**
@@ -65,7 +67,7 @@ export function warmupPhases(
  */
 function loadOf(
   warmup: Warmup,
-  { opens_s, slices }: MeasuredWindow,
+  { opens_s, slices, loadBefore = [] }: MeasuredWindow,
   load: Load | undefined,
 ): LoadPhase[] {
   const width_s = slices.width_ms / 1000;
@@ -74,8 +76,10 @@ function loadOf(
     length_s: width_s,
     requests: allowed + (slices.limited[index] ?? 0) + (slices.failed[index] ?? 0),
   }));
-  const phases = [...warmupPhases(warmup, opens_s), ...windowPhases];
-  const sent = phases.filter((phase) => phase.requests > 0);
+  const phases = [...warmupPhases(warmup, opens_s), ...loadBefore, ...windowPhases];
+  const sent = phases
+    .filter((phase) => phase.requests > 0)
+    .toSorted((earlier, later) => earlier.begins_s - later.begins_s);
   return isReplayed(load) ? restartedAt(opens_s - warmup.lead_in.took_s, sent) : sent;
 }
 

@@ -1,5 +1,7 @@
+import { canonicalJson, type Load } from "../contract/configuration.js";
 import { isClientLayer, type Layer } from "../contract/layers.js";
 import { LONG_TURN, MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
+import { grouped } from "../kit/grouped.js";
 import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
@@ -94,4 +96,19 @@ export function* drawnCycles<Target>(
       target,
       lead_in_ms: lengths.lead_in_ms * (1 + RANDOM_SHARE * share()),
     }));
+}
+
+/**
+ * Returns the turns of a load curve in the order in which a round gives them, each once. The loads
+ * come in an order that is drawn for the round, and at each load the targets in one that is drawn
+ * for the load. So the targets are compared at a load with little time between them.
+ */
+export function curveOrder<Turn>(
+  turns: readonly Turn[],
+  loadOf: (turn: Turn) => Load,
+  seed: number,
+): Turn[] {
+  const { shuffle } = shuffler(seed);
+  const byLoad = grouped(turns, (turn) => canonicalJson(loadOf(turn)));
+  return shuffle(byLoad).flatMap((ofLoad) => shuffle(ofLoad));
 }

@@ -768,12 +768,17 @@ class Resource(Record):
 
 
 LeadInMs: TypeAlias = Annotated[int, Meta(ge=0, le=60000)] | Annotated[float, Meta(ge=0, le=60000)]
-SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=5000)]
+SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=60000)]
 
 
 class Reopened(Record):
     all: Count
     without_cause: Count
+
+
+class Backlog(Record):
+    at_open: Count
+    at_shut: Count
 
 
 class Halves(Record):
@@ -815,6 +820,7 @@ class Turns(Record):
     drained_s: Amount
     curve: Maybe[bool] = None
     reopened: Maybe[Reopened] = None
+    backlog: Maybe[Backlog] = None
     halves: Maybe[Halves] = None
     level_change: Maybe[LevelChange] = None
     since_began: Maybe[SinceBegan] = None
@@ -1227,15 +1233,19 @@ class LoadCurve(Record):
     __post_init__ = only_true("chosen")
 
 
+CalibrationShare: TypeAlias = Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
+
+
 class Measured(Record):
     name: str
     requests_per_second: Positive
 
 
 class Calibration(Record):
-    share: Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
     window_s: Positive
     measured: list[Measured]
+    share: Maybe[CalibrationShare] = None
+    shares: Maybe[Annotated[list[CalibrationShare], Meta(min_length=1)]] = None
     rate_per_second: Maybe[Positive] = None
 
 
@@ -1370,6 +1380,7 @@ class Manifest(Record):
     finished_at: Maybe[StartedAt] = None
     settings: Maybe[dict[str, str]] = None
     thresholds: Maybe[list[Threshold]] = None
+    plan_for_per_second: Maybe[RatePerSecond] = None
     criteria: Maybe[Annotated[list[Criteria], Meta(min_length=1)]] = None
     sessions: Maybe[Annotated[list[Session], Meta(min_length=1)]] = None
     libraries: Maybe[dict[str, str]] = None

@@ -7,13 +7,15 @@ import type { ResponseRecorder } from "../measurement/recorder.js";
 
 interface ChannelConnectionsOptions {
   connections: number;
-  openChannel: OpenChannel;
+  /** Opens the connections, or gives those of a pool that others use while this one is idle. */
+  poolFor(user: PoolUser): ConnectionPool;
   timeoutS: number;
   endpoint: string;
 }
 
 export class ChannelConnections implements ClosedConnections {
   readonly #options: ChannelConnectionsOptions;
+  readonly #user: PoolUser;
   readonly #pool: ConnectionPool;
   #isOpen = false;
   #quota = 0;
@@ -23,7 +25,7 @@ export class ChannelConnections implements ClosedConnections {
 
   constructor(options: ChannelConnectionsOptions) {
     this.#options = options;
-    this.#pool = new ConnectionPool(options.connections, options.openChannel, options.timeoutS, {
+    this.#user = {
       answered: (outcome, code, _due_ms, sent_ms, now_ms) => {
         this.#recorder?.answer(outcome, code, now_ms - sent_ms, now_ms);
         this.#finished();
@@ -37,7 +39,8 @@ export class ChannelConnections implements ClosedConnections {
         this.#finished();
       },
       freed: () => this.#send(),
-    });
+    };
+    this.#pool = options.poolFor(this.#user);
   }
 
   connected(): Promise<void> {
@@ -45,6 +48,7 @@ export class ChannelConnections implements ClosedConnections {
   }
 
   openGate(recorder: ResponseRecorder, quota: number, spread_ms = 0): void {
+    this.#pool.serve(this.#user);
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = 0;
@@ -140,8 +144,8 @@ export interface ChannelListener {
 
 export type OpenChannel = (index: number, listener: ChannelListener) => Channel;
 
-/** Receives the events of the pool. Times are monotonic milliseconds. */
-interface ConnectionPoolListener {
+/** Sends on a pool, and receives its events. Times are monotonic milliseconds. */
+export interface PoolUser {
   answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(due_ms: number, sent_ms: number, now_ms: number): void;
   timedOut(due_ms: number, sent_ms: number, now_ms: number): void;
@@ -194,16 +198,11 @@ export class ConnectionPool {
   #whenIdle: (() => void) | undefined;
   readonly #timeoutCheck: NodeJS.Timeout;
   readonly #timeoutMs: number;
-  readonly #listener: ConnectionPoolListener;
+  #user: PoolUser;
 
-  constructor(
-    count: number,
-    open: OpenChannel,
-    timeoutS: number,
-    listener: ConnectionPoolListener,
-  ) {
+  constructor(count: number, open: OpenChannel, timeoutS: number, user: PoolUser) {
     this.#timeoutMs = timeoutS * 1000;
-    this.#listener = listener;
+    this.#user = user;
     this.#state = new Uint8Array(count);
     this.#due_ms = new Float64Array(count);
     this.#sent_ms = new Float64Array(count);
@@ -227,6 +226,11 @@ export class ConnectionPool {
     const missing = () =>
       this.#state.reduce((total, state) => total + (state === UNAVAILABLE ? 1 : 0), 0);
     await untilConnected(missing, this.#channels.length, withinS, where);
+  }
+
+  /** Lets another user send, and receive the events. It is called when nothing is in flight. */
+  serve(user: PoolUser): void {
+    this.#user = user;
   }
 
   send(due_ms: number, now_ms: number): boolean {
@@ -270,20 +274,14 @@ export class ConnectionPool {
       this.#queued++;
       this.#isQueued[index] = 1;
     }
-    this.#listener.freed();
+    this.#user.freed();
   }
 
   #answered(index: number, outcome: Outcome, code: number): void {
     this.#state[index] = UNAVAILABLE;
     const now_ms = cheapMonotonicMs();
     this.#finished();
-    this.#listener.answered(
-      outcome,
-      code,
-      this.#due_ms[index] ?? 0,
-      this.#sent_ms[index] ?? 0,
-      now_ms,
-    );
+    this.#user.answered(outcome, code, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
   }
 
   #lost(index: number): void {
@@ -292,7 +290,7 @@ export class ConnectionPool {
     if (!wasBusy) return;
     const now_ms = cheapMonotonicMs();
     this.#finished();
-    this.#listener.lost(this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
+    this.#user.lost(this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
   }
 
   #abandonTimedOut(): void {
@@ -303,7 +301,7 @@ export class ConnectionPool {
       this.#state[index] = UNAVAILABLE;
       this.#channels[index]?.abandon();
       this.#finished();
-      this.#listener.timedOut(this.#due_ms[index] ?? 0, sent_ms, now_ms);
+      this.#user.timedOut(this.#due_ms[index] ?? 0, sent_ms, now_ms);
     });
   }
 

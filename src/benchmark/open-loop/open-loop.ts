@@ -1,151 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Extent } from "../../contract/configuration.js";
-import type { Outcome, Slices } from "../../contract/request-outcomes.js";
-import type { ScheduleCounts } from "../../contract/schedule.js";
-import { ConnectionPool, type OpenChannel } from "../drivers/connection-pool.js";
+import { definedOnly } from "../../kit/defined-only.js";
+import { ConnectionPool, type OpenChannel, type PoolUser } from "../drivers/connection-pool.js";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "../load-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
-import {
-  encodeLatencies,
-  latencyUs,
-  MicrosecondHistogram,
-  newLatencies,
-} from "../measurement/histograms.js";
-import {
-  type EndedAnswers,
-  ResponseRecorder,
-  SAMPLE_MS,
-  type WorkerSample,
-} from "../measurement/recorder.js";
+import { SAMPLE_MS } from "../measurement/recorder.js";
 import type { WarmupLoad } from "../warmup.js";
+import { OpenLoopRecorder } from "./open-loop-recorder.js";
 import { createArrivals, type ScheduleShare } from "./send-schedule.js";
 import { Ticker } from "./ticker.js";
-
-/** A send that is later than this counts as late. */
-const LATE_MS = 1;
-
-/**
- * Records a worker's window of an open loop, with response times from the intended send and service
- * times from the send (M23).
- */
-export class OpenLoopRecorder {
-  readonly #responses: ResponseRecorder;
-  readonly #service = newLatencies();
-  readonly #lateness = new MicrosecondHistogram();
-  readonly #gaps = new MicrosecondHistogram();
-  readonly #schedule: ScheduleCounts = {
-    offered: 0,
-    sent: 0,
-    late: 0,
-    blocked: 0,
-    dropped: 0,
-    unsent: 0,
-  };
-  #lastSend_ms: number | undefined;
-
-  constructor(codeText: (code: number) => string) {
-    this.#responses = new ResponseRecorder(codeText);
-  }
-
-  /**
-   * Opens the window, from which slices count. Without this call it opens when the recorder is
-   * made.
-   */
-  open(at_ms: number): void {
-    this.#responses.open(at_ms);
-  }
-
-  sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
-    this.#offered(due_ms);
-    this.#schedule.sent++;
-    if (this.#lastSend_ms !== undefined)
-      this.#gaps.record(Math.round((now_ms - this.#lastSend_ms) * 1000));
-    this.#lastSend_ms = now_ms;
-    if (isBlocked) {
-      this.#schedule.blocked++;
-      return;
-    }
-
-    const late_ms = now_ms - due_ms;
-    if (late_ms > LATE_MS) this.#schedule.late++;
-    this.#lateness.record(Math.round(late_ms * 1000));
-  }
-
-  /** Records a send that was given up because no connection became free in time. */
-  dropped(due_ms: number, now_ms: number): void {
-    this.#offered(due_ms);
-    this.#schedule.blocked++;
-    this.#schedule.dropped++;
-    this.#responses.dropped(now_ms - due_ms, now_ms);
-  }
-
-  /** Records a request that was never sent, because the window closed. */
-  unsent(due_ms: number, closed_ms: number): void {
-    this.#offered(due_ms);
-    this.#schedule.blocked++;
-    this.#schedule.unsent++;
-    this.#responses.notSent(closed_ms - due_ms);
-  }
-
-  #offered(due_ms: number): void {
-    this.#schedule.offered++;
-    this.#responses.due(due_ms);
-  }
-
-  answer(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void {
-    this.#responses.answer(outcome, code, now_ms - due_ms, now_ms);
-    this.#service[outcome].record(latencyUs(now_ms - sent_ms));
-  }
-
-  lost(due_ms: number, sent_ms: number, now_ms: number): void {
-    this.#responses.lost(now_ms - due_ms, now_ms);
-    this.#service.censored.record(latencyUs(now_ms - sent_ms));
-  }
-
-  timedOut(due_ms: number, sent_ms: number, now_ms: number): void {
-    this.#responses.timedOut(now_ms - due_ms, now_ms);
-    this.#service.censored.record(latencyUs(now_ms - sent_ms));
-  }
-
-  close(): void {
-    this.#responses.close();
-  }
-
-  sample(at_ms: number): WorkerSample {
-    return this.#responses.sample(at_ms);
-  }
-
-  /**
-   * All figures.
-   * @param shared_wakes whether sends that fall due together share a wake
-   */
-  figures(
-    length_ms: number,
-    shared_wakes: boolean,
-  ): Omit<Window, "opened_ms" | "closed_ms" | "lead_in_requests"> {
-    return {
-      counts: this.#responses.counts(this.#schedule.sent),
-      histograms: this.#responses.histograms(),
-      slices: this.slices(length_ms),
-      timeline_slices: this.#responses.timelineSlices(length_ms),
-      service_histograms: encodeLatencies(this.#service),
-      schedule: {
-        ...this.#schedule,
-        lateness: this.#lateness.encoded(),
-        gaps: this.#gaps.encoded(),
-        shared_wakes,
-      },
-    };
-  }
-
-  slices(length_ms: number): Slices {
-    return this.#responses.slices(length_ms);
-  }
-
-  get ended(): EndedAnswers {
-    return this.#responses.ended;
-  }
-}
 
 /**
  * The rate of each worker's sends to the loopback. It is fast enough to take little time, and slow
@@ -172,6 +35,8 @@ interface OpenLoopOptions {
   codeText(code: number): string;
   /** Begins the requests again, because a schedule begins. It is absent where requests go on. */
   restarts?(): void;
+  /** Whether V8 has compiled what sends and reads, because another open loop of the thread has sent. */
+  isCompiled?: boolean;
 }
 
 /** The progress of a schedule: which send is next, and when the window closes. */
@@ -219,6 +84,7 @@ function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): num
  */
 export class OpenLoop implements LoadLoop {
   readonly #options: OpenLoopOptions;
+  readonly #user: PoolUser;
   #pool: ConnectionPool | undefined;
   readonly #ticker: Ticker;
   #run: ScheduleRun | undefined;
@@ -226,6 +92,8 @@ export class OpenLoop implements LoadLoop {
   /** Requests that were due before this moment are not recorded. */
   #recordsFrom_ms = 0;
   #unrecorded = 0;
+  /** Requests that were due before that moment and had not ended at it. */
+  #dueBefore = 0;
   /** Whether sends that fall due within the ticker's least gap share a wake. */
   #sharesWakes = true;
   /** Until when a warm-up as a closed loop sends. */
@@ -233,33 +101,47 @@ export class OpenLoop implements LoadLoop {
 
   constructor(options: OpenLoopOptions) {
     this.#options = options;
+    this.#user = {
+      answered: (outcome, code, due_ms, sent_ms, now_ms) =>
+        this.#recorderOfEnded(due_ms, now_ms)?.answer(outcome, code, due_ms, sent_ms, now_ms),
+      lost: (due_ms, sent_ms, now_ms) =>
+        this.#recorderOfEnded(due_ms, now_ms)?.lost(due_ms, sent_ms, now_ms),
+      timedOut: (due_ms, sent_ms, now_ms) =>
+        this.#recorderOfEnded(due_ms, now_ms)?.timedOut(due_ms, sent_ms, now_ms),
+      freed: () => {
+        this.#sendDue();
+        this.#sendAtOnce();
+      },
+    };
     this.#ticker = new Ticker(() => this.#sendDue());
   }
 
   async connected(): Promise<void> {
     await this.#ticker.ready;
-    await this.#prewarmJit();
+    if (!this.#options.isCompiled) await this.#prewarmJit();
     const { connections, openChannel, timeoutS, endpoint } = this.#options;
     this.#pool = this.#openPool(connections, openChannel);
     await this.#pool.connected(Math.max(5, timeoutS), endpoint);
   }
 
+  /** The connections, once they are established. A closed loop may use them between windows. */
+  get pool(): ConnectionPool {
+    if (!this.#pool) throw new Error("the open loop is not connected");
+    return this.#pool;
+  }
+
   #openPool(connections: number, openChannel: OpenChannel): ConnectionPool {
-    return new ConnectionPool(connections, openChannel, this.#options.timeoutS, {
-      answered: (outcome, code, due_ms, sent_ms, now_ms) =>
-        this.#recorderOf(due_ms)?.answer(outcome, code, due_ms, sent_ms, now_ms),
-      lost: (due_ms, sent_ms, now_ms) => this.#recorderOf(due_ms)?.lost(due_ms, sent_ms, now_ms),
-      timedOut: (due_ms, sent_ms, now_ms) =>
-        this.#recorderOf(due_ms)?.timedOut(due_ms, sent_ms, now_ms),
-      freed: () => {
-        this.#sendDue();
-        this.#sendAtOnce();
-      },
-    });
+    return new ConnectionPool(connections, openChannel, this.#options.timeoutS, this.#user);
   }
 
   #recorderOf(due_ms: number): OpenLoopRecorder | undefined {
     return due_ms < this.#recordsFrom_ms ? undefined : this.#recorder;
+  }
+
+  /** The recorder of a request that has ended, or was given up. */
+  #recorderOfEnded(due_ms: number, ended_ms: number): OpenLoopRecorder | undefined {
+    if (due_ms < this.#recordsFrom_ms && ended_ms >= this.#recordsFrom_ms) this.#dueBefore++;
+    return this.#recorderOf(due_ms);
   }
 
   /**
@@ -287,9 +169,9 @@ export class OpenLoop implements LoadLoop {
   }
 
   warmUp(seconds: number): Promise<WarmupLoad> {
-    return this.#warmUp((began_ms) =>
-      this.#runSchedule(this.#options.share, { duration_s: seconds }, began_ms),
-    );
+    return this.#warmUp(async (began_ms) => {
+      await this.#runSchedule(this.#options.share, { duration_s: seconds }, began_ms);
+    });
   }
 
   warmUpClosed(seconds: number): Promise<WarmupLoad> {
@@ -302,6 +184,7 @@ export class OpenLoop implements LoadLoop {
 
   async #warmUp(makeLoad: (began_ms: number) => Promise<void>): Promise<WarmupLoad> {
     const recorder = new OpenLoopRecorder(this.#options.codeText);
+    this.#pool?.serve(this.#user);
     this.#recorder = recorder;
     const began_ms = cheapMonotonicMs();
     const sampler = setInterval(() => recorder.sample(cheapMonotonicMs()), SAMPLE_MS);
@@ -329,15 +212,18 @@ export class OpenLoop implements LoadLoop {
   }
 
   async measure(
-    { extent, opens_ms, lead_in_ms }: WindowPlan,
+    { extent, opens_ms, lead_in_ms, rate_per_second }: WindowPlan,
     listener: WindowListener,
   ): Promise<Window> {
-    const { codeText, share } = this.#options;
+    const { codeText } = this.#options;
+    const share = { ...this.#options.share, ...definedOnly({ rate_per_second }) };
+    this.#pool?.serve(this.#user);
     const recorder = new OpenLoopRecorder(codeText);
     this.#recorder = recorder;
     const opened_ms = Math.max(opens_ms, cheapMonotonicMs() + lead_in_ms);
     this.#recordsFrom_ms = opened_ms;
     this.#unrecorded = 0;
+    this.#dueBefore = 0;
     recorder.open(opened_ms);
     const opening = setTimeout(
       () => listener.opened(),
@@ -354,13 +240,14 @@ export class OpenLoop implements LoadLoop {
     }, opened_ms - cheapMonotonicMs());
     const sending = this.#runSchedule(share, extent, opened_ms - lead_in_ms, { lead_in_ms });
     closes_ms = this.#run?.closes_ms ?? closes_ms;
-    await sending;
+    const unsent = await sending;
     clearTimeout(opening);
     clearTimeout(sampling);
     clearInterval(sampler);
     // The window closes in the step in which the last request was sent, and requests in flight now
     // are followed.
     recorder.close();
+    const at_shut = unsent + (this.#pool?.inFlight ?? 0);
     listener.sample(recorder.sample(closes_ms));
     listener.closed();
     await this.#pool?.idle();
@@ -370,6 +257,7 @@ export class OpenLoop implements LoadLoop {
       opened_ms,
       closed_ms: closes_ms,
       lead_in_requests: this.#unrecorded,
+      backlog: { at_open: this.#dueBefore, at_shut },
       ...recorder.figures(closes_ms - opened_ms, this.#sharesWakes),
     };
   }
@@ -379,13 +267,16 @@ export class OpenLoop implements LoadLoop {
     await this.#ticker.stop();
   }
 
-  /** Sends by the schedule, and resolves when its window closes. */
+  /**
+   * Sends by the schedule until its window closes.
+   * @returns how many sends were due then, and were still waiting for a connection
+   */
   async #runSchedule(
     share: ScheduleShare,
     extent: Extent,
     opens_ms: number,
     { lead_in_ms = 0 }: { lead_in_ms?: number } = {},
-  ): Promise<void> {
+  ): Promise<number> {
     const run = new ScheduleRun(share, opens_ms, extent, lead_in_ms);
     this.#options.restarts?.();
     this.#run = run;
@@ -402,10 +293,12 @@ export class OpenLoop implements LoadLoop {
     this.#sendDue();
     this.#run = undefined;
 
-    for (; run.due_ms < closes_ms; run.advance())
-      this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
+    let unsent = 0;
+    for (; run.due_ms < closes_ms; run.advance(), unsent++)
+      this.#recorderOfEnded(run.due_ms, closes_ms)?.unsent(run.due_ms, closes_ms);
 
     this.#ticker.progress(run.done, cheapMonotonicMs());
+    return unsent;
   }
 
   /** Sends all that is due, as long as connections are free. */
@@ -425,10 +318,10 @@ export class OpenLoop implements LoadLoop {
         now = cheapMonotonicMs();
         if (run.due_ms > now) break;
       }
-      const recorder = this.#recorderOf(run.due_ms);
       if (now - run.due_ms > timeoutMs) {
-        recorder?.dropped(run.due_ms, now);
+        this.#recorderOfEnded(run.due_ms, now)?.dropped(run.due_ms, now);
       } else if (pool.send(run.due_ms, now)) {
+        const recorder = this.#recorderOf(run.due_ms);
         if (recorder) recorder.sent(run.due_ms, now, run.isStarved);
         else this.#unrecorded++;
       } else {

@@ -5,7 +5,7 @@ import type { LimiterReport } from "../drivers/driver.js";
 import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turn-window.js";
+import type { BinnedTurnFigures, TurnAnswers, TurnFigures, TurnsPlan } from "../turn-window.js";
 import type { WarmupLoad } from "../warmup.js";
 
 /** The number of a worker among those of all generators, from 0, and how many they are. */
@@ -88,8 +88,12 @@ export function meetingOf({ meeting, workers }: MeetingPlace) {
 }
 
 export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
-  runs: readonly [RunAssignment, ...RunAssignment[]];
+  targets: readonly [TargetAssignment, ...TargetAssignment[]];
 }
+
+/** The runs of one target. It has several at different loads in a load curve. */
+export type RunsOf<Run> = readonly [Run, ...Run[]];
+export type TargetAssignment = RunsOf<RunAssignment>;
 
 export interface RunAssignment {
   spec: GeneratorRunSpec;
@@ -105,18 +109,33 @@ export interface RunAssignment {
 export type Command =
   | { command: "connect" }
   /** An open loop can be warmed up as a closed one. */
-  | { command: "warmUp"; seconds: number; asClosed: boolean }
+  | { command: "warmUp"; target: number; seconds: number; asClosed: boolean }
   | ({ command: "measure" } & WorkerWindow)
-  | ({ command: "turns" } & TurnsOfRuns)
-  /** Gives the only run its next turn. The first turn opens the window. */
+  | ({ command: "turns" } & TurnsOfTargets)
+  /** Gives a run of a load curve its turn. */
+  | ({ command: "curveTurn" } & CurveTurn)
+  /** Gives the only target its next turn. The first turn opens the window. */
   | { command: "turn"; turn: TurnLengths; plan: TurnsWindow }
   | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };
 
-export interface TurnsOfRuns extends TurnsPlan {
-  /** The indexes of the runs that get turns. All runs do where it is absent. */
-  runs?: readonly number[];
+export interface TurnsOfTargets extends TurnsPlan {
+  /** The indexes of the targets that get turns. All do where it is absent. */
+  targets?: readonly number[];
+}
+
+/** The turn of a run of a load curve. */
+export interface CurveTurn extends TurnLengths {
+  target: number;
+  /** The index among the runs of the target. */
+  run: number;
+  /** When the slice of an open loop begins, in monotonic milliseconds. */
+  opens_ms: number;
+  /** The time over which the connections of a closed loop begin. */
+  spread_ms: number;
+  /** Whether sends of an open loop that fall due within half a millisecond share a wake. */
+  shared_wakes: boolean;
 }
 
 /** A window whose turns are given from outside. */
@@ -150,7 +169,9 @@ export interface TurnOfWorker extends TurnAnswers {
   cpu_us: number;
 }
 
-export type MeasuredByTurns = Omit<Measured, "decisions"> & { turns: TurnFigures };
+/** What a worker measured in one turn of a load curve, or in several turns. */
+export type MeasuredTurn = Omit<Measured, "decisions"> & { turns: TurnFigures };
+export type MeasuredByTurns = MeasuredTurn & { turns: BinnedTurnFigures };
 
 export interface WorkerReading extends LimiterReport {
   heap_used_bytes: number;
@@ -163,9 +184,10 @@ export type Reply =
   | { reply: "warmUp"; warmup: WarmupLoad }
   | { reply: "measure"; measured: Measured }
   | { reply: "turns"; measured: MeasuredByTurns[] }
+  | { reply: "curveTurn"; measured: MeasuredTurn }
   | { reply: "turn"; turn: TurnOfWorker }
   | { reply: "read"; reading: WorkerReading }
-  | { reply: "sample"; run: number; sample: WorkerSample }
+  | { reply: "sample"; target: number; sample: WorkerSample }
   | { reply: "closed" }
   /** When targets take turns, no target has a turn until the main thread says so. */
   | { reply: "paused" }

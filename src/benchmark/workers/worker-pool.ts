@@ -8,18 +8,22 @@ import type { WorkerSample } from "../measurement/recorder.js";
 import type { WarmupLoad } from "../warmup.js";
 import {
   type Command,
+  type CurveTurn,
   type Measured,
   type MeasuredByTurns,
+  type MeasuredTurn,
   type MeetingPlace,
   meetingPlace,
   placeOfWorker,
   type Reply,
   type RunAssignment,
+  type RunsOf,
   resume,
   shareOf,
   sharesBefore,
+  type TargetAssignment,
   type TurnOfWorker,
-  type TurnsOfRuns,
+  type TurnsOfTargets,
   type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
@@ -28,7 +32,7 @@ import {
 
 const CLOSE_MS = 2_000;
 
-type SampleListener = (worker: number, sample: WorkerSample, run: number) => void;
+export type SampleListener = (worker: number, sample: WorkerSample, target: number) => void;
 
 type WorkerMessage = Extract<Reply, { reply: "sample" | "closed" | "paused" }>;
 
@@ -84,22 +88,27 @@ export class WorkerPool {
   /**
    * Spreads connections evenly over the workers of all generators, and numbers them over the whole
    * load.
+   * @param targets the runs of each target
    */
-  constructor(runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]], onSample: SampleListener) {
-    const [{ generator }] = runs;
+  constructor(targets: RunsOf<RunsOf<GeneratorRunSpec>>, onSample: SampleListener) {
+    const [[{ generator }]] = targets;
     const { workers } = generator;
     this.#meeting = meetingPlace(workers);
     this.#onSample = onSample;
     this.#handles = Array.from({ length: workers }, (_, worker) => {
       const place = placeOfWorker(generator, worker);
-      const [first, ...others] = runs;
-      const assigned = (spec: GeneratorRunSpec): RunAssignment => ({
+      const runOf = (spec: GeneratorRunSpec): RunAssignment => ({
         spec,
         firstConnection: sharesBefore(spec.generator.load.connections, place),
         connections: shareOf(spec.generator.load.connections, place),
       });
+      const targetOf = ([first, ...others]: RunsOf<GeneratorRunSpec>): TargetAssignment => [
+        runOf(first),
+        ...others.map(runOf),
+      ];
+      const [first, ...others] = targets;
       const assignment: WorkerAssignment = {
-        runs: [assigned(first), ...others.map(assigned)],
+        targets: [targetOf(first), ...others.map(targetOf)],
         ...place,
         ...this.#meeting,
       };
@@ -112,8 +121,8 @@ export class WorkerPool {
   }
 
   /** @param asClosed whether an open loop sends as a closed one */
-  async warmUp(seconds: number, asClosed = false): Promise<WarmupLoad> {
-    const replies = await this.#all(() => ({ command: "warmUp", seconds, asClosed }));
+  async warmUp(seconds: number, asClosed = false, target = 0): Promise<WarmupLoad> {
+    const replies = await this.#all(() => ({ command: "warmUp", target, seconds, asClosed }));
     const loads = replies.flatMap((reply) => (reply.reply === "warmUp" ? [reply.warmup] : []));
     return {
       took_s: Math.max(...loads.map(({ took_s }) => took_s)),
@@ -146,18 +155,28 @@ export class WorkerPool {
   }
 
   /**
-   * Gives the load to runs by turns.
-   * @param onPause is called when no run has a turn, and the next turn waits for it
+   * Gives the load to targets by turns.
+   * @param onPause is called when no target has a turn, and the next turn waits for it
    */
   async turns(
-    plan: TurnsOfRuns,
+    plan: TurnsOfTargets,
     onPause: () => Promise<void> = async () => {},
   ): Promise<(MeasuredByTurns & { connections: number })[][]> {
     let paused = 0;
     this.#onPaused = () => {
       if (++paused % this.#handles.length === 0) onPause().finally(() => resume(this.#meeting));
     };
-    return this.#byRun(await this.#all(() => ({ command: "turns", ...plan })));
+    return this.#byTarget(await this.#all(() => ({ command: "turns", ...plan })));
+  }
+
+  /** Gives a run of a load curve its turn. @returns one measurement for each worker */
+  async curveTurn(turn: CurveTurn): Promise<(MeasuredTurn & { connections: number })[]> {
+    const replies = await this.#all(() => ({ command: "curveTurn", ...turn }));
+    return replies.flatMap((reply, worker) =>
+      reply.reply === "curveTurn"
+        ? [{ ...reply.measured, connections: this.#connectionsOf(worker, turn.target, turn.run) }]
+        : [],
+    );
   }
 
   async givenTurns(
@@ -175,21 +194,21 @@ export class WorkerPool {
         took_ms: Math.max(...workers.map(({ took_ms }) => took_ms)),
       });
     }
-    return this.#byRun(await this.#all(() => ({ command: "endTurns" })));
+    return this.#byTarget(await this.#all(() => ({ command: "endTurns" })));
   }
 
-  #byRun(replies: readonly Reply[]): (MeasuredByTurns & { connections: number })[][] {
+  #byTarget(replies: readonly Reply[]): (MeasuredByTurns & { connections: number })[][] {
     const workers = replies.map((reply) => (reply.reply === "turns" ? reply.measured : []));
-    return (workers[0] ?? []).map((_, run) =>
+    return (workers[0] ?? []).map((_, target) =>
       workers.flatMap((measured, worker) => {
-        const ofRun = measured[run];
-        return ofRun ? [{ ...ofRun, connections: this.#connectionsOf(worker, run) }] : [];
+        const ofTarget = measured[target];
+        return ofTarget ? [{ ...ofTarget, connections: this.#connectionsOf(worker, target) }] : [];
       }),
     );
   }
 
-  #connectionsOf(worker: number, run: number): number {
-    return this.#handles[worker]?.assignment.runs[run]?.connections ?? 0;
+  #connectionsOf(worker: number, target: number, run = 0): number {
+    return this.#handles[worker]?.assignment.targets[target]?.[run]?.connections ?? 0;
   }
 
   async read(): Promise<WorkerReading[]> {
@@ -202,7 +221,7 @@ export class WorkerPool {
   }
 
   #receive(worker: number, message: WorkerMessage): void {
-    if (message.reply === "sample") this.#onSample(worker, message.sample, message.run);
+    if (message.reply === "sample") this.#onSample(worker, message.sample, message.target);
     else if (message.reply === "closed") this.#onClosed();
     else this.#onPaused();
   }

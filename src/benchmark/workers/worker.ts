@@ -6,23 +6,14 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, messageOf } from "../../kit/errors.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
-import { mostRequests } from "../../traffic/boundary-traffic.js";
-import { findProfile } from "../../traffic/lookup.js";
-import { openTraffic } from "../../traffic/streams.js";
-import type { TrafficProfile } from "../../traffic/traffic-types.js";
-import { type ClosedConnections, ClosedLoop } from "../closed-loop.js";
-import { ChannelConnections } from "../drivers/connection-pool.js";
-import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
-import type { LoadLoop } from "../load-loop.js";
 import { cheapMonotonicMs, cpuWaitMs } from "../measurement/clock.js";
-import { DecisionLog, RequestCounter } from "../measurement/decision-log.js";
 import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { StandstillWatch } from "../measurement/standstill.js";
-import { OpenLoop } from "../open-loop/open-loop.js";
-import { type OpenLoad, streamOfShare } from "../open-loop/send-schedule.js";
+import { openTurn } from "../open-loop/open-turn.js";
 import {
+  type TurnFigures,
   TurnWindow,
   takeTurns,
   turnsOfASecond,
@@ -32,17 +23,19 @@ import {
 import type { WarmupLoad } from "../warmup.js";
 import {
   type Command,
+  type CurveTurn,
   type Measured,
   type MeasuredByTurns,
+  type MeasuredTurn,
   meetingOf,
   type Reply,
-  type RunAssignment,
-  type TurnsOfRuns,
+  type TurnsOfTargets,
   type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
   type WorkerWindow,
 } from "./protocol.js";
+import { TargetLoad } from "./target-load.js";
 
 /**
  * This module is a thread of the load generator. It drives its share of the connections and, in an
@@ -54,138 +47,28 @@ if (!port) throw new Error("worker.js runs in a worker thread only");
 const post = (reply: Reply): void => port.postMessage(reply);
 
 /** The layer and the plugins are equal in all runs of a group. */
-const [{ spec: first }] = assignment.runs;
+const [[{ spec: first }]] = assignment.targets;
 // A thread loads its own modules, so it has to register the plugins again.
 const plugins = await loadPlugins(first.plugins);
 registerTraffic(plugins);
 const driver = await loadDriver(first.generator.layer);
 
-const LOOPBACK_CONNECTIONS = 8;
+const context = { driver, plugins, index: assignment.index, of: assignment.of };
+const targets = assignment.targets.map((runs) => new TargetLoad(runs, context));
+const [only] = targets as [TargetLoad];
 
-/**
- * Room for the requests that a Poisson process sends beyond its rate by chance. In the smallest
- * run, which has 15 000, these are 4 % at most (5 deviations).
- */
-const ROOM = 1.05;
-
-/** The load of this worker on one run. */
-class RunLoad {
-  readonly counts: RequestCounter;
-  readonly #run: RunAssignment;
-  readonly #profile: TrafficProfile;
-  #opened: OpenDriver | undefined;
-  #loop: LoadLoop | undefined;
-  #connections: ClosedConnections | undefined;
-  /** Every request of the run, where the quota binds. The open loop makes it. */
-  log: DecisionLog | undefined;
-
-  constructor(run: RunAssignment) {
-    this.#run = run;
-    this.#profile = findProfile(run.spec.generator.traffic);
-    this.counts = new RequestCounter(this.#profile.population().requests.length);
-  }
-
-  /** Connects by a command, because only a reply to a command carries an exit code. */
-  async connect(): Promise<void> {
-    const { spec } = this.#run;
-    const { load } = spec.generator;
-    this.#opened = await driver.open(spec, plugins);
-    this.#loop =
-      load.model === "open" ? this.#openLoop(this.#opened, load) : this.#closedLoop(this.#opened);
-    await this.#loop.connected();
-  }
-
-  get loop(): LoadLoop {
-    if (!this.#loop) throw new Error("the worker is not connected");
-    return this.#loop;
-  }
-
-  get connections(): ClosedConnections {
-    if (!this.#connections) throw new Error("there are no connections of a closed loop");
-    return this.#connections;
-  }
-
-  limiterReport(): LimiterReport | undefined {
-    return this.#opened?.limiterReport?.();
-  }
-
-  async stop(): Promise<void> {
-    await this.#loop?.stop();
-    await this.#opened?.close();
-  }
-
-  #closedLoop(opened: OpenDriver): LoadLoop {
-    const { spec, firstConnection, connections } = this.#run;
-    const { generator } = spec;
-    const share = {
-      connections: generator.load.connections,
-      first: firstConnection,
-      count: connections,
-    };
-    const requests = {
-      ...openTraffic(this.#profile, generator.seed, share),
-      first: firstConnection,
-      counts: this.counts,
-    };
-    this.#connections =
-      opened.closedConnections?.(requests) ??
-      new ChannelConnections({
-        connections,
-        openChannel: opened.openChannels(requests),
-        timeoutS: generator.timeout_s,
-        endpoint: driver.endpoint(spec),
-      });
-
-    return new ClosedLoop(this.#connections, driver.codeText);
-  }
-
-  #openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
-    const { index, of } = assignment;
-    const { spec, firstConnection, connections } = this.#run;
-    const { generator } = spec;
-    const times_ms = this.#profile.trace?.times_ms;
-    const share = definedOnly({ ...load, seed: generator.seed, index, of, times_ms });
-    const requestsOf = (count: number): ChannelRequests => {
-      const connection = { connections: 1, first: 0, count: 1 };
-      const traffic = openTraffic(this.#profile, generator.seed, connection, spec.limits);
-      // All connections share one stream, because the schedule decides what is sent, not which
-      // connection happens to be free.
-      const streams = traffic.streams.map((stream) => streamOfShare(stream, share));
-      return {
-        requests: traffic.requests,
-        streams: Array.from({ length: count }, () => streams).flat(),
-        first: firstConnection,
-      };
-    };
-    if (this.#profile.binding) {
-      const maxRequests = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
-      this.log = new DecisionLog(Math.ceil((maxRequests / of) * ROOM) + connections);
-    }
-    const { counts, log } = this;
-    const requests = requestsOf(connections);
-
-    return new OpenLoop(
-      definedOnly({
-        share,
-        connections,
-        openChannel: opened.openChannels(definedOnly({ ...requests, counts, log })),
-        // A burst of a key in a trace stays one only if each request keeps its time.
-        restarts: load.arrivals === "trace" ? () => requests.streams[0]?.restart?.() : undefined,
-        async startLoopback() {
-          const loopback = await opened.startLoopback();
-          const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
-          return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
-        },
-        timeoutS: generator.timeout_s,
-        endpoint: driver.endpoint(spec),
-        codeText: driver.codeText,
-      }),
-    );
-  }
+function targetAt(index: number): TargetLoad {
+  const target = targets[index];
+  if (!target) throw new Error(`the worker has no target ${index}`);
+  return target;
 }
 
-const runs = assignment.runs.map((run) => new RunLoad(run));
-const [only] = runs as [RunLoad];
+/** Connects the targets one after the other where the first open loop compiles for all. */
+async function connect(): Promise<void> {
+  const [first, ...others] = targets;
+  await first?.connect();
+  await Promise.all(others.map((target) => target.connect(true)));
+}
 
 const collectGarbage = garbageCollectorFor(first);
 
@@ -203,10 +86,11 @@ function read(): WorkerReading {
 }
 
 async function warmUp({
+  target,
   seconds,
   asClosed,
 }: Extract<Command, { command: "warmUp" }>): Promise<WarmupLoad> {
-  const { loop } = only;
+  const { loop } = targetAt(target);
   return asClosed && loop.warmUpClosed ? loop.warmUpClosed(seconds) : loop.warmUp(seconds);
 }
 
@@ -237,7 +121,7 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
     sample: (sample: WorkerSample) =>
       post({
         reply: "sample",
-        run: 0,
+        target: 0,
         sample: { ...sample, event_loop_utilisation: busySinceLast() },
       }),
     closed() {
@@ -276,39 +160,57 @@ function usage(): WorkerUsage {
   };
 }
 
-const turnWindow = ({ connections }: RunLoad, { bins_from_ms }: TurnsWindow): TurnWindow =>
-  new TurnWindow(connections, driver.codeText, usage, bins_from_ms);
+const turnWindow = (
+  { connections }: TargetLoad,
+  { bins_from_ms }: Pick<TurnsWindow, "bins_from_ms">,
+): TurnWindow => new TurnWindow(connections, driver.codeText, usage, bins_from_ms);
 
-async function byTurns(plan: TurnsOfRuns): Promise<MeasuredByTurns[]> {
-  const windows = runs.map((run) => turnWindow(run, plan));
-  const taking = windows.filter((_, run) => plan.runs?.includes(run) ?? true);
+async function byTurns(plan: TurnsOfTargets): Promise<MeasuredByTurns[]> {
+  const windows = targets.map((target) => turnWindow(target, plan));
+  const taking = windows.filter((_, target) => plan.targets?.includes(target) ?? true);
   const { meet, resumed } = meetingOf(assignment);
   await takeTurns(taking, plan, meet, async (isLast) => {
     if (!plan.counts) return;
-    for (const [run, window] of windows.entries())
-      post({ reply: "sample", run, sample: window.sample() });
+    for (const [target, window] of windows.entries())
+      post({ reply: "sample", target, sample: window.sample() });
     if (isLast) return;
     post({ reply: "paused" });
     await resumed();
   });
-  return windows.map((window, index) => measuredIn(window, plan.lengths, runs[index] ?? only));
+  return windows.map((window, index) => measuredIn(window, plan.lengths, targetAt(index)));
 }
 
-function measuredIn(
-  window: TurnWindow,
-  lengths: TurnLengths,
-  { counts }: RunLoad,
-): MeasuredByTurns {
-  const { turns, ...measured } = window.window(lengths);
-  return definedOnly({
-    ...measured,
-    turns,
-    event_loop_utilisation: clampShare(turns.utilisation),
-    cpu_wait_share:
-      turns.waited_ms === undefined ? undefined : clampShare(turns.waited_ms / turns.counted_ms),
-    sent_by_request: counts.sent,
-    undecided_by_request: counts.undecided,
-  });
+function measuredIn(window: TurnWindow, lengths: TurnLengths, target: TargetLoad): MeasuredByTurns {
+  return withShares(window.window(lengths), target);
+}
+
+type TurnOfLoop = Omit<MeasuredTurn, keyof ReturnType<typeof sharesOf>>;
+
+const withShares = <Turn extends TurnOfLoop>(turn: Turn, target: TargetLoad) =>
+  definedOnly({ ...turn, ...sharesOf(turn, target) });
+
+/** What a worker adds to the figures of a loop by turns. */
+const sharesOf = ({ turns }: { turns: TurnFigures }, { counts }: TargetLoad) => ({
+  event_loop_utilisation: clampShare(turns.utilisation),
+  cpu_wait_share:
+    turns.waited_ms === undefined ? undefined : clampShare(turns.waited_ms / turns.counted_ms),
+  sent_by_request: counts.sent,
+  undecided_by_request: counts.undecided,
+});
+
+/** Gives a run of a load curve its turn, as an open or as a closed loop. */
+async function curveTurn(turn: CurveTurn): Promise<MeasuredTurn> {
+  const target = targetAt(turn.target);
+  const load = target.loadOf(turn.run);
+  const sampled = (sample: WorkerSample) => post({ reply: "sample", target: turn.target, sample });
+  if (load.model === "open") {
+    const measured = await openTurn(target.openLoop, load, turn, usage, sampled);
+    return withShares(measured, target);
+  }
+  const window = turnWindow(target, {});
+  await window.turn(turn, turn.spread_ms);
+  sampled(window.sample());
+  return measuredIn(window, turn, target);
 }
 
 /** The window of the turns that the main thread gives one by one. It is undefined outside of it. */
@@ -330,13 +232,13 @@ async function takeGivenTurn({
   };
 
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
-    post({ reply: "sample", run: 0, sample: window.sample() });
+    post({ reply: "sample", target: 0, sample: window.sample() });
   const none = { answers: 0, followed: 0, latency_sum_us: 0 };
   const answers = window.hasLeft ? none : window.lastAnswers(turn);
   return { reply: "turn", turn: { ...answers, ...used } };
 }
 
-/** The requests of the only run since its start. */
+/** The requests of the only target since its start. */
 const requestsSoFar = (): number => only.limiterReport()?.requests ?? 0;
 
 function endGivenTurns(): MeasuredByTurns[] {
@@ -344,14 +246,14 @@ function endGivenTurns(): MeasuredByTurns[] {
   const { window, lengths, plan } = windowOfGivenTurns;
   windowOfGivenTurns = undefined;
   if (plan.counts && window.turns % turnsOfASecond(lengths) > 0)
-    post({ reply: "sample", run: 0, sample: window.sample() });
+    post({ reply: "sample", target: 0, sample: window.sample() });
   return [measuredIn(window, lengths, only)];
 }
 
 async function execute(command: Command): Promise<Reply> {
   switch (command.command) {
     case "connect":
-      await Promise.all(runs.map((run) => run.connect()));
+      await connect();
       return { reply: "connect" };
     case "warmUp":
       return { reply: "warmUp", warmup: await warmUp(command) };
@@ -359,6 +261,8 @@ async function execute(command: Command): Promise<Reply> {
       return { reply: "measure", measured: await measure(command) };
     case "turns":
       return { reply: "turns", measured: await byTurns(command) };
+    case "curveTurn":
+      return { reply: "curveTurn", measured: await curveTurn(command) };
     case "turn":
       return takeGivenTurn(command);
     case "endTurns":
@@ -366,7 +270,7 @@ async function execute(command: Command): Promise<Reply> {
     case "read":
       return { reply: "read", reading: read() };
     case "stop":
-      await Promise.all(runs.map((run) => run.stop()));
+      await Promise.all(targets.map((target) => target.stop()));
       port?.close();
       return { reply: "stop" };
   }

@@ -31,11 +31,23 @@ function withStore(
   );
 }
 
+/** What a node of a store already held; undefined where it was fresh. */
+export function dirtyNode({
+  keys = 0,
+  decisions = 0,
+}: Pick<StoreReading, "keys" | "decisions">): string | undefined {
+  if (keys > 0) return `held ${keys} keys`;
+  return decisions > 0 ? `still counted ${decisions} decisions` : undefined;
+}
+
 /** M13: a new server process, an empty store, and reset statistics. */
 export const cleanStart: Rule = {
   id: "M13",
   check(evidence) {
-    const { consumers, store } = evidence;
+    const { consumers, store, turns } = evidence;
+    // The harness fails a round whose target was not fresh before its first turn.
+    if (turns?.curve)
+      return notApplicable("the runs of a load curve share a server and a store, which were fresh");
     if (consumers.length === 0) return notApplicable("the server reports no uptime");
     const usedConsumer = consumers.find(({ at_start }) => at_start.requests > 0);
     if (usedConsumer)
@@ -45,10 +57,8 @@ export const cleanStart: Rule = {
 
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
-      const { keys = 0, decisions = 0 } = at_start;
-      if (keys > 0) return invalid(`${role} held ${keys} keys at the start`);
-      if (decisions > 0)
-        return invalid(`${role} still counted ${decisions} decisions at the start`);
+      const dirt = dirtyNode(at_start);
+      if (dirt !== undefined) return invalid(`${role} ${dirt} at the start`);
     }
 
     return withStore(evidence, "keys");

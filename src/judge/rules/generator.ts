@@ -121,8 +121,9 @@ export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "re
 export const connectionsKept: Rule = {
   id: "M16",
   check({ turns, request }) {
-    // At the limiter layer the client keeps its own connections.
-    if (!turns || isClientLayer(request.layer)) return undefined;
+    // At the limiter layer the client keeps its own connections. An open loop opens one again only
+    // when the target has closed it, or when a request was given up.
+    if (!turns || isClientLayer(request.layer) || isOpenLoop(request)) return undefined;
     if (!turns.reopened) return notChecked("the connections that were opened again");
     const reopened = turns.reopened.without_cause;
     if (reopened === 0) return undefined;

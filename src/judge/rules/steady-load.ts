@@ -45,7 +45,10 @@ export const scheduleKept: Rule = {
     }
     const { offered, sent, dropped, unsent } = schedule;
     if (offered === 0) return notKept("no send fell due in the window");
-    if (!isRateMissed(schedule)) return lateSends(evidence);
+    if (!isRateMissed(schedule))
+      return isOverloaded(evidence) && !evidence.faults
+        ? notKept(`saturated: ${overloadText(evidence, schedule)}`)
+        : lateSends(evidence);
     const share = ((100 * (offered - sent)) / offered).toFixed(1);
     // Connections that wait for a target with a fault are not free.
     if (evidence.faults && isOverloaded(evidence)) return explained("offered rate");
@@ -141,11 +144,21 @@ function findingByTurns({ halves }: NonNullable<Evidence["turns"]>): RuleFinding
   );
 }
 
+/**
+ * A run of a load curve has one short turn, after a warm-up that its target has once for all loads.
+ */
+const findingOfWarmup = (steady: boolean): RuleFinding | undefined =>
+  steady
+    ? undefined
+    : suspect("not steady: the warm-up before the load curve ended unsteady (longer --warmup)");
+
 /** M26: the window did not begin slower, or faster, than it went on. */
 export const windowIsSteady: Rule = {
   id: "M26",
   check(evidence) {
-    if (evidence.turns) return findingByTurns(evidence.turns);
+    const { turns, warmup } = evidence;
+    if (turns && !turns.curve) return findingByTurns(turns);
+    if (turns && warmup.steady !== undefined) return findingOfWarmup(warmup.steady);
     const foreign = evidence.host_load?.foreign_cpu_percent ?? 0;
     if (foreign >= FOREIGN_CPU_PERCENT)
       return notApplicable(

@@ -9,7 +9,8 @@ import {
 import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import { mean, rounded } from "../../kit/numbers.js";
+import { mean, rounded, sum } from "../../kit/numbers.js";
+import { targetsOfCurve } from "../plan/curve-groups.js";
 import { estimateCampaignS, type Overheads } from "../plan/estimate.js";
 import type { RunListener } from "../run/execute-run.js";
 import { cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
@@ -300,12 +301,15 @@ export class CampaignProgress {
         phase: (phase) => {
           if (reported.has(phase)) return;
           reported.add(phase);
-          const lasts_s = this.#lastsS(phase, planned);
+          const lasts_s = this.#lastsS(
+            phase,
+            runs.map((run) => run.planned),
+          );
           this.#eventLog.emit({
             event: "phase",
             ...definedOnly({ number: runs.length === 1 ? number : undefined }),
             phase,
-            ...definedOnly({ lasts_s: lasts_s && runs.length * lasts_s }),
+            ...definedOnly({ lasts_s }),
           });
         },
         second: (second) =>
@@ -327,11 +331,20 @@ export class CampaignProgress {
     if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
   }
 
-  #lastsS(phase: Phase, planned: PlannedRun): number | undefined {
-    const { extent } = this.#configuration(planned);
-    const { warmup_s } = this.#plan;
-    if (phase === "warmup") return warmup_s === "auto" ? undefined : warmup_s;
-    return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
+  /** The seconds of a phase of runs that are made together; undefined where they are not known. */
+  #lastsS(phase: Phase, planned: readonly PlannedRun[]): number | undefined {
+    const configurations = planned.map((run) => this.#configuration(run));
+    const { warmup_s, load_curve } = this.#plan;
+    if (phase === "warmup") {
+      // The runs of a target share its warm-up in a load curve.
+      const targets = load_curve ? targetsOfCurve(configurations) : configurations;
+      return warmup_s === "auto" ? undefined : targets.length * warmup_s;
+    }
+    if (phase !== "measure") return undefined;
+    const lengths_s = configurations.flatMap(({ extent }) =>
+      "duration_s" in extent ? extent.duration_s : [],
+    );
+    return lengths_s.length > 0 ? sum(lengths_s) : undefined;
   }
 
   timeLeftS(): number {

@@ -25,6 +25,7 @@ import type { Request, RequestedLoad } from "../request/request.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import { discoverStore } from "../run/store/discover-store.js";
 import { authorityOf } from "../run/store/store-authority.js";
+import { CAMPAIGN_COMMAND, runnableIn } from "../ui/command-text.js";
 import type { EventLog } from "../ui/event-log.js";
 import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";
@@ -74,7 +75,11 @@ export async function runCampaign(
     const { python, eventLog } = opened;
     const campaign = { ...opened, foreignLoad, requested, began: new Date() };
     const outcome = await outcomeOf(request, existing, campaign);
-    return endCode(await buildFinalReport(outcome, python, eventLog), opened);
+    const code = await buildFinalReport(outcome, python, eventLog);
+    const { leadsTo } = request.output;
+    if (leadsTo)
+      eventLog.info(`${leadsTo.why}: ${runnableIn(CAMPAIGN_COMMAND)} --preset ${leadsTo.preset}`);
+    return endCode(code, opened);
   });
 }
 

@@ -6,6 +6,7 @@ import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, environmentError } from "../../kit/errors.js";
+import { withThousands } from "../../kit/numbers.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import type { ReadTrace } from "../files/trace-log.js";
@@ -29,12 +30,14 @@ import {
 } from "../plan/estimate.js";
 import { type PlanContext, selectConfigurations } from "../plan/make-plan.js";
 import { mapCaps } from "../request/caps.js";
+import { shareOfPlaceholder } from "../request/load-curve.js";
 import type { Request } from "../request/request.js";
 import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
+import { pendingShares, pendingSharesText } from "./curve-rates.js";
 import { pendingGeneratorsText } from "./generator-trials.js";
 import { expectedOpening } from "./open-runtime.js";
 import { registerPlugins, withSources } from "./used-plugins.js";
@@ -90,6 +93,10 @@ export async function previewCampaign(
   if (request.load.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
+  }
+  if (request.load.curve?.choosesRates) {
+    plan.calibration = pendingShares();
+    plan.notes.push(pendingSharesText(plan));
   }
   if (request.entries.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
 
@@ -193,15 +200,17 @@ export function subjectCells(configuration: Configuration): string[] {
 }
 const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
-const isRateOpen = ({ calibration }: Plan): boolean =>
-  calibration !== undefined && calibration.rate_per_second === undefined;
+const isRateOpen = ({ calibration }: Plan): boolean => calibration?.measured.length === 0;
 
 /** Load and limits, without a rate that is still to be found. */
 export function plannedLoadText(plan: Plan, configuration: Configuration): string {
   const text = loadAndLimitsText(configuration);
   const { load } = configuration;
   if (!isRateOpen(plan) || load.model !== "open") return text;
-  return text.replace(`${load.rate_per_second}/s`, "rate found by calibration,");
+  const found = plan.load_curve
+    ? `${Math.round(100 * shareOfPlaceholder(load.rate_per_second))} % of the slowest throughput,`
+    : "rate found by calibration,";
+  return text.replace(`${withThousands(load.rate_per_second)}/s`, found);
 }
 
 function matrixLines(plan: Plan): string[] {
@@ -347,7 +356,7 @@ export function previewLines(preview: Preview, now = new Date()): string[] {
     head,
     `${" ".repeat(width + 3)}${columns}`,
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
-    `${warmupText(plan)} before each run`,
+    `${warmupText(plan)}${plan.load_curve ? " of each target before the turns of a round" : " before each run"}`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
     ...outlookLines(preview),

@@ -23,6 +23,7 @@ import {
   calibrated,
   withCalibration,
 } from "./calibration.js";
+import { atRates, type ChosenRates, chooseRates, withChosenRates } from "./curve-rates.js";
 import {
   type GeneratorTrial,
   generatorsNeeded,
@@ -69,7 +70,14 @@ export async function findPlan(
   const calibration = requested.load.calibrates
     ? await calibrate(calibrated(selectConfigurations(requested, planContext)), throughputOf, tell)
     : undefined;
-  const withRate = calibration ? atRate(requested, calibration.rate_per_second) : requested;
+  const chosen = requested.load.curve?.choosesRates
+    ? await chooseRates(
+        calibrated(selectConfigurations(requested, planContext)),
+        throughputOf,
+        tell,
+      )
+    : undefined;
+  const withRate = withFoundRates(requested, calibration?.rate_per_second, chosen);
 
   const generatorTrials = requested.entries.findsGenerators
     ? await generatorsNeeded(
@@ -84,7 +92,17 @@ export async function findPlan(
   if (generatorTrials) plan = withGeneratorTrials(plan, generatorTrials);
   plan = withSources(plan, context.plugins);
   if (calibration) plan = withCalibration(plan, calibration);
+  if (chosen) plan = withChosenRates(plan, chosen);
   return { request, plan };
+}
+
+function withFoundRates(
+  request: Request,
+  rate: number | undefined,
+  chosen: ChosenRates | undefined,
+): Request {
+  if (chosen) return atRates(request, chosen.rates);
+  return rate === undefined ? request : atRate(request, rate);
 }
 
 /**

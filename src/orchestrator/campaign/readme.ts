@@ -94,7 +94,7 @@ export function campaignReadme(manifest: Manifest): string {
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan)} before each, discarded.`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan)} before each${plan.load_curve ? " round" : ""}, discarded.`,
     "",
     "Repeat it with",
     "",

@@ -4,7 +4,12 @@ import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration, roundOf } from "../../contract/plan.js";
 import type { PluginIdentity } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
-import { hasLongTurns, type TurnLengths } from "../../contract/turns.js";
+import {
+  CURVE_LEAD_IN_MS,
+  hasLongTurns,
+  type TurnLengths,
+  type TurnsSpec,
+} from "../../contract/turns.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
 import { abortable } from "../ownership/abort.js";
@@ -19,7 +24,8 @@ import {
 } from "../run/execute-run.js";
 import { executeLoadProgramRun } from "../run/load-programs/execute-load-program-run.js";
 import { measuredDocument, printedDocument, type RunIdentity } from "../run/result-documents.js";
-import { executeRound, type RoundEnd, type RoundMember } from "../run/rounds/execute-round.js";
+import { executeRound } from "../run/rounds/execute-round.js";
+import type { RoundEnd, RoundMember } from "../run/rounds/round-types.js";
 import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
 import type { StoreAuthority } from "../run/store/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
@@ -72,7 +78,9 @@ export class RunMaker {
   /** Makes one run, or the runs of a group at the same time. @returns their ends, in order */
   async make(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
     const [first, ...others] = planned;
-    if (!first || others.length > 0) return this.#makeRound(planned);
+    // The only run of a load curve goes by turns, too.
+    if (!first || others.length > 0 || this.#options.plan.load_curve)
+      return this.#makeRound(planned);
     return [await endOf(() => this.#makeSingle(first))];
   }
 
@@ -109,9 +117,16 @@ export class RunMaker {
     );
     // The lengths that the first round of this load has found hold for all its rounds.
     const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
-    const shortest = request.rounds.turn;
-    const long = planned.every((run) => this.#hasLongTurns(run)) || undefined;
-    const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths, shortest, long }) };
+    const turns: TurnsSpec = {
+      seed: this.#turnsSeed(planned),
+      ...(this.#options.plan.load_curve
+        ? { curve: true, lengths: this.#curveLengths(planned) }
+        : definedOnly({
+            lengths,
+            shortest: request.rounds.turn,
+            long: planned.every((run) => this.#hasLongTurns(run)) || undefined,
+          })),
+    };
     const showLine = (role: string, line: string): void => progress.programLine(role, line);
 
     let ends: RoundEnd[];
@@ -123,6 +138,15 @@ export class RunMaker {
     return Promise.all(
       planned.map((run, index) => this.#endOfMember(run, ends[index] as RoundEnd, lengths)),
     );
+  }
+
+  /** The lengths of the turns of a load curve, which are the same in all of its runs. */
+  #curveLengths(planned: readonly PlannedRun[]): TurnLengths {
+    const seconds = planned.map((run) => {
+      const { extent } = this.#settings(run).configuration;
+      return "duration_s" in extent ? extent.duration_s : 0;
+    });
+    return { lead_in_ms: CURVE_LEAD_IN_MS, slice_ms: 1000 * Math.max(...seconds) };
   }
 
   #hasLongTurns(run: PlannedRun): boolean {

@@ -62,6 +62,7 @@ export async function startManifest(
     settings: record.settings,
     ...definedOnly({
       thresholds: comparisons.thresholds.length > 0 ? comparisons.thresholds : undefined,
+      plan_for_per_second: comparisons.planForPerSecond,
       criteria: record.criteria.length > 0 ? [...record.criteria] : undefined,
     }),
     sessions: [{ started_at: startedAt, harness }],

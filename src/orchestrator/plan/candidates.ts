@@ -105,12 +105,15 @@ function countsAt(layer: Layer, counts: RequestedEntries["counts"]): DimensionCo
   return combinations;
 }
 
-/** Open loops at each requested rate, or else closed loops with each number of connections. */
-function loadsOf({ connections, rates, arrivals }: RequestedLoad): Load[] {
+/**
+ * Open loops at each requested rate, or else closed loops with each number of connections. A load
+ * curve may have both.
+ */
+function loadsOf({ connections, rates, arrivals, curve }: RequestedLoad): Load[] {
   if (rates.length === 0)
     return connections.map((count) => ({ model: "closed", connections: count }));
 
-  return rates.flatMap((rate_per_second) =>
+  const open = rates.flatMap((rate_per_second) =>
     connections.map((count) => ({
       model: "open" as const,
       rate_per_second,
@@ -118,6 +121,8 @@ function loadsOf({ connections, rates, arrivals }: RequestedLoad): Load[] {
       connections: count,
     })),
   );
+  const fullLoad = curve?.saturation;
+  return fullLoad === undefined ? open : [...open, { model: "closed", connections: fullLoad }];
 }
 
 function extentsOf(mode: DurationMode, connections: number, target: Target): Extent[] {

@@ -99,6 +99,7 @@ export interface Decidable {
 
 /** The comparisons of a plan's runs (M17); empty where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
+  const isOfCurve = plan.load_curve !== undefined;
   const kinds = new Map<string, { design: Design; count: number; head: string }>();
   for (const ranking of comparedRankings(plan)) {
     const { members, reference } = ranking;
@@ -109,7 +110,9 @@ export function decidable(plan: Plan): Decidable {
     kinds.set(key, { design, head, count: (kinds.get(key)?.count ?? 0) + 1 });
   }
   const lines = [...kinds.values()].map(({ design, head, count }) => {
-    const rankings = count > 1 ? ` in each of ${count} rankings` : "";
+    // The rankings of a load curve are one family, whose comparisons they all have.
+    const of = isOfCurve ? `at ${count} loads` : `in each of ${count} rankings`;
+    const rankings = count > 1 ? ` ${of}` : "";
     const comparisons = counted(design.comparisons, "comparison");
     const text = `${head}: ${comparisons}${rankings}, ${outlookText(design)}`;
     return { text, isWarning: !canDecide(design) && design.rounds > PLAIN_RUNS };

@@ -5,13 +5,14 @@ import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
-import { hasLongTurns, LONG_TURN } from "../../contract/turns.js";
+import { CURVE_LEAD_IN_MS, hasLongTurns, LONG_TURN } from "../../contract/turns.js";
 import { messageOf } from "../../kit/errors.js";
 import { median, rounded, sum } from "../../kit/numbers.js";
 import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
 import { makeFolder, nearestFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
+import { targetsOfCurve } from "./curve-groups.js";
 import { roleCounts } from "./role-counts.js";
 
 /**
@@ -83,9 +84,11 @@ interface MeasuredRun {
 /** Saves how long runs took, so that the next estimate is better. It never fails. */
 export async function learnOverheads(
   runtime: string,
-  { warmup_s, order }: Pick<Plan, "warmup_s" | "order">,
+  { warmup_s, order, load_curve }: Pick<Plan, "warmup_s" | "order" | "load_curve">,
   runs: readonly MeasuredRun[],
 ): Promise<void> {
+  // The time of a load curve is that of its turns, and its runs share the start of their parts.
+  if (load_curve) return;
   const history = readHistory();
   for (const { configuration, seconds } of runs) {
     // The window of such a run has no known length, so its overhead is not known either.
@@ -137,12 +140,31 @@ const IDLE_S = 1;
 
 /** The estimated seconds of the runs of a group, whose parts start and stop at the same time. */
 function roundS(
-  plan: Pick<Plan, "warmup_s">,
+  plan: Pick<Plan, "warmup_s" | "load_curve">,
   group: readonly Configuration[],
   overheads: Overheads,
 ): number {
+  if (plan.load_curve) {
+    const targets = targetsOfCurve(group);
+    const curve_s = curveS(plan.warmup_s, targets, group);
+    return curve_s + startS(targets, overheads);
+  }
   const turns_s = sum(group.map((configuration) => ownTurnsS(plan.warmup_s, configuration)));
   return turns_s + startS(group, overheads) + IDLE_S;
+}
+
+/** The seconds in which counters are read before and after a turn of a load curve. */
+const CURVE_READINGS_S = 0.3;
+
+/** The seconds of the turns of a load curve, and of the warm-up of its targets. */
+function curveS(
+  warmup: Warmup,
+  targets: readonly Configuration[],
+  turns: readonly Configuration[],
+): number {
+  const beside_s = CURVE_LEAD_IN_MS / 1000 + CURVE_READINGS_S;
+  const turns_s = sum(turns.map((turn) => measuredS(turn) + beside_s));
+  return targets.length * BEYOND_SLICES * turnsOfWarmupS(warmup) + turns_s;
 }
 
 /** The seconds until the parts of a group have started, and later stopped. */
@@ -177,7 +199,7 @@ export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate
   const units = [...unitsOf(plan, plan.runs)].filter(
     ([first]) => !first.diagnose && roundOf(first) === 1,
   );
-  const groups = units.map((unit) => configurationsOf(plan, unit));
+  const groups = units.map((unit) => targetsOf(plan, unit));
 
   return {
     groups_per_round: groups.length,
@@ -195,17 +217,44 @@ function configurationsOf(
   return runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
 }
 
+/** The configurations whose parts are up at once, which the runs of a load curve share. */
+function targetsOf(
+  plan: Plan,
+  runs: readonly Pick<PlannedRun, "configuration_hash">[],
+): Configuration[] {
+  const configurations = configurationsOf(plan, runs);
+  return plan.load_curve ? targetsOfCurve(configurations) : configurations;
+}
+
+/**
+ * A configuration for each set of connections that is open at once. In a load curve a target has one
+ * for its rates, and one for full load.
+ */
+function poolsOf(
+  plan: Plan,
+  runs: readonly Pick<PlannedRun, "configuration_hash">[],
+): Configuration[] {
+  const configurations = configurationsOf(plan, runs);
+  if (!plan.load_curve) return configurations;
+  return (["open", "closed"] as const).flatMap((model) =>
+    targetsOfCurve(configurations.filter(({ load }) => load.model === model)),
+  );
+}
+
 /** The seconds of a run's long turn, which it has where its window is long enough. */
 function longTurnS(configuration: Configuration): number {
   if (!hasLongTurns(measuredS(configuration))) return 0;
   return (LONG_TURN.lead_in_ms + LONG_TURN.slice_ms) / 1000;
 }
 
+/** The seconds of a target's own turns in its warm-up. */
+const turnsOfWarmupS = (warmup: Warmup): number =>
+  warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
+
 /** The seconds of a run's own turns, those of its warm-up included. */
 function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
-  const warmup_s = warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
   const slices_s = secondsOfSlices(measuredS(configuration), shortestLengths(configuration.layer));
-  return BEYOND_SLICES * (warmup_s + slices_s) + longTurnS(configuration);
+  return BEYOND_SLICES * (turnsOfWarmupS(warmup) + slices_s) + longTurnS(configuration);
 }
 
 /**
@@ -284,7 +333,7 @@ const STATE_BYTES = 1e6;
 export function openFilesNeeded(plan: Plan): number {
   const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
     sum(
-      configurationsOf(plan, unit).map((configuration) => {
+      poolsOf(plan, unit).map((configuration) => {
         const { generator, store } = roleCounts(configuration);
         return Math.ceil(configuration.load.connections / Math.max(1, generator)) + store;
       }),

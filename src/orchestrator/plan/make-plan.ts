@@ -27,9 +27,10 @@ import type {
 import { AUTO } from "../request/setting-values.js";
 import { ALONE } from "../request/settings.js";
 import { type Candidate, candidatesOf } from "./candidates.js";
+import { withCurveFamilies } from "./curve-groups.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { orderedRuns, withDiagnosingRuns } from "./order.js";
-import { notesOnDrift, notesOnExternalStore, notesOnTurns } from "./plan-notes.js";
+import { notesOnCurve, notesOnDrift, notesOnExternalStore, notesOnTurns } from "./plan-notes.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./planned-faults.js";
 import { plannedTargets } from "./planned-targets.js";
 import {
@@ -67,9 +68,9 @@ export interface PlanContext {
 /** @throws usageError where a connection would have nothing to do, or a part no connection */
 function requireConnections(
   { layers, counts }: RequestedEntries,
-  { connections, duration, rates }: RequestedLoad,
+  { connections, duration, rates, curve }: RequestedLoad,
 ): void {
-  const fewest = Math.min(...connections);
+  const fewest = Math.min(...connections, curve?.saturation ?? Number.POSITIVE_INFINITY);
   const most = Math.max(...connections);
   const fewestRequests =
     duration.mode === "requests" ? Math.min(...duration.counts) : Number.POSITIVE_INFINITY;
@@ -126,7 +127,7 @@ function combine(
 
       const configuration: Configuration = definedOnly({
         ...started,
-        ...measuredPart(candidate, request.limits),
+        ...measuredPart(candidate, request),
         faults: faults.length > 0 ? [...faults] : undefined,
         service_env: requestedServiceEnv(request.targets.serviceEnv, target),
         caps: capsOfKinds(caps, roleCounts(started)),
@@ -138,17 +139,22 @@ function combine(
   return { configurations: [...planned.values()], skips: [...skips.values()] };
 }
 
+/** The seconds that a round of a load curve does not reach. */
+const LONGEST_CURVE_S = 1_700;
+
 /** The traffic, load, extent and limits. Without a requested window they get one that no run outlasts. */
 function measuredPart(
   { traffic, load, extent, limits }: Candidate,
-  requested: RequestedLimits,
+  { limits: requested, load: { curve } }: Pick<Request, "limits" | "load">,
 ): Pick<Configuration, "traffic" | "load" | "extent" | "limits"> {
   const hasOwnWindow = requested.windowsS.length > 0;
+  // The store counts the requests of all turns of a round.
+  const counted = curve ? { duration_s: LONGEST_CURVE_S } : extent;
   return {
     traffic,
     load,
     extent,
-    limits: hasOwnWindow ? limits : withLongWindow(limits, extent),
+    limits: hasOwnWindow ? limits : withLongWindow(limits, counted),
   };
 }
 
@@ -173,7 +179,7 @@ function runsOf(
     ]),
   );
 
-  return orderedRuns(request.rounds, configurations, rankings).map((run) => ({
+  return orderedRuns(request, configurations, rankings).map((run) => ({
     ...run,
     file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
   }));
@@ -292,12 +298,14 @@ function storeReference(
 
 /** The configurations and their rankings, with a copy of each reference where that is worth it. */
 function rankedConfigurations(
-  { comparisons, rounds }: Request,
+  { comparisons, rounds, load }: Request,
   { configurations, addedReference: added }: SelectedConfigurations,
 ): { configurations: readonly Planned[]; rankings: Ranking[] } {
   const referenceOf = referenceChooser(added?.text ?? comparisons.reference, configurations);
-  const rankingsIn = (members: readonly Planned[]) =>
-    rankingsOf(members, referenceOf, comparisons.comparesFrameworks);
+  const rankingsIn = (members: readonly Planned[]) => {
+    const rankings = rankingsOf(members, referenceOf, comparisons.comparesFrameworks);
+    return load.curve ? withCurveFamilies(rankings) : rankings;
+  };
 
   const rankings = rankingsIn(configurations);
   const hasCopies =
@@ -308,6 +316,9 @@ function rankedConfigurations(
   return { configurations: copied, rankings: rankingsIn(copied) };
 }
 
+const curveOf = ({ curve, rates }: RequestedLoad): Plan["load_curve"] =>
+  curve && { rates: [...rates], saturation: curve.saturation !== undefined };
+
 const interleaved = (request: Request): Request => ({
   ...request,
   rounds: { ...request.rounds, order: "interleaved" },
@@ -315,15 +326,17 @@ const interleaved = (request: Request): Request => ({
 
 /**
  * Makes the plan of a request. The same request, stores and caps give the same plan.
- * @throws usageError as `selectConfigurations`
+ * @throws usageError as `selectConfigurations`, and where a load curve cannot go by turns
  */
 export function makePlan(requested: Request, context: PlanContext): Plan {
   const selected = selectConfigurations(requested, context);
   const measured = selected.configurations.map(({ configuration }) => configuration);
   const againstTurns =
     requested.rounds.order === "turns" ? reasonAgainstTurns(requested, measured) : undefined;
+  if (againstTurns && requested.load.curve)
+    throw usageError(`a load curve goes by turns, and this one cannot: ${againstTurns}`);
   const request = againstTurns ? interleaved(requested) : requested;
-  const { comparisons, rounds, pauses } = request;
+  const { comparisons, rounds, pauses, load } = request;
 
   const { configurations, rankings } = rankedConfigurations(request, selected);
   const isRanked = rounds.diagnose !== ALONE;
@@ -332,7 +345,8 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
   const notes = [...selected.notes];
   const noteOnOtherStore = isRanked ? noteOnStores(rankings, context.available) : undefined;
   if (noteOnOtherStore !== undefined) notes.push(noteOnOtherStore);
-  notes.push(...notesOnTurns(rounds.order, configurations));
+  if (load.curve) notes.push(...notesOnCurve(configurations));
+  else notes.push(...notesOnTurns(rounds.order, configurations));
   const isCompared = rankings.some(({ reference }) => reference !== undefined);
   if (againstTurns && isCompared) notes.push(`not by turns, but interleaved: ${againstTurns}`);
   if (context.external) notes.push(...notesOnExternalStore(context.external));
@@ -345,6 +359,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
     runs_per_configuration: isRanked ? rounds.runs : 1,
     margin_percent: comparisons.marginPercent,
     adaptive: isRanked ? adaptivePlan(rounds, rankings) : undefined,
+    load_curve: curveOf(load),
     warmup_s: pauses.warmupS,
     cooldown_s: pauses.cooldownS,
     client_cooldown_s: pauses.clientCooldownS,

@@ -3,7 +3,8 @@ import type { Plan } from "../../contract/plan.js";
 import { readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
-import type { RequestedRounds } from "../request/request.js";
+import type { Request, RequestedRounds } from "../request/request.js";
+import { groupsOfCurve } from "./curve-groups.js";
 import { isControl, type Planned, type Ranking } from "./rankings.js";
 import { groupsOf } from "./turn-groups.js";
 
@@ -28,13 +29,17 @@ function membersForOthers(
   return controls.length < group.length ? controls : [];
 }
 
-function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
+function byTurns(
+  { runs: rounds, seed }: Pick<RequestedRounds, "runs" | "seed">,
+  rankings: readonly Ranking[],
+  groupsIn: typeof groupsOf,
+): OrderedRun[] {
   const lastRuns = new Map<string, number>();
   const cpus = Math.max(1, Math.floor(usableCpus(readOwnLimits())));
   const runs: OrderedRun[] = [];
 
   for (let round = 1; round <= rounds; round++) {
-    const groups = groupsOf(rankings, shuffler(seed + round), cpus);
+    const groups = groupsIn(rankings, shuffler(seed + round), cpus);
     for (const [index, members] of groups.entries()) {
       const forOthers = membersForOthers(members, rankings);
       for (const member of members) {
@@ -60,11 +65,12 @@ const interleaved = (
   ).flat();
 
 export function orderedRuns(
-  { order, runs, seed }: RequestedRounds,
+  { rounds, load }: Pick<Request, "rounds" | "load">,
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
 ): OrderedRun[] {
-  if (order === "turns") return byTurns(runs, seed, rankings);
+  const { order, runs, seed } = rounds;
+  if (order === "turns") return byTurns(rounds, rankings, load.curve ? groupsOfCurve : groupsOf);
   if (order === "interleaved") return interleaved(runs, seed, configurations);
   return configurations.flatMap(({ hash }) =>
     Array.from({ length: runs }, (_, index) => ({ configuration_hash: hash, run: index + 1 })),

@@ -1,8 +1,9 @@
 import { isClientLayer } from "../../contract/layers.js";
 import type { Order } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
-import { hasLongTurns, LONG_TURN, MIN_CYCLES } from "../../contract/turns.js";
+import { CURVE_LEAD_IN_MS, hasLongTurns, LONG_TURN, MIN_CYCLES } from "../../contract/turns.js";
 import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
+import { extentText } from "../ui/event-text.js";
 import type { Planned } from "./rankings.js";
 
 /** Notes on the precision of turns, and on planned times that they change. */
@@ -12,6 +13,18 @@ export function notesOnTurns(order: Order, configurations: readonly Planned[]): 
     ...precisionNotes(configurations),
     ...lengthenedNotes(configurations),
     ...longTurnsNotes(configurations),
+  ];
+}
+
+/** Notes on what a load curve measures, and on how long. */
+export function notesOnCurve(configurations: readonly Planned[]): string[] {
+  const [first] = configurations;
+  if (!first) return [];
+  const lead_in_s = CURVE_LEAD_IN_MS / 1000;
+  return [
+    `each target has one turn of ${extentText(first.configuration)} at each load of a round, after ${lead_in_s} s at the same load that do not count`,
+    "CPU is read before and after each turn, while no request is in flight: it is that of one target at one load",
+    "a cost holds at the load where it was measured: between measured rates it is interpolated, and never from full load (M35)",
   ];
 }
 

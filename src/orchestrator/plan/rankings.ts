@@ -11,6 +11,7 @@ import {
 } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
+import { grouped } from "../../kit/grouped.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, FRAMEWORK, isCopy, SAME_SCRIPT, separationsOf } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
@@ -151,18 +152,6 @@ function byCondition(members: readonly Planned[]): readonly Pick<Ranking, "membe
     const [member] = sameClient;
     return { members: sameClient, client: member ? clientIn(member) : "" };
   });
-}
-
-/** The items in groups of equal keys, in their order. */
-export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return [...groups.values()];
 }
 
 /** @param acrossFrameworks whether rows of several web frameworks are ranked together */

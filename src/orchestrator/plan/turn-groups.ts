@@ -2,12 +2,13 @@ import { type Configuration, canonicalJson } from "../../contract/configuration.
 import { countIn, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { parseTargetText } from "../../contract/target.js";
+import { grouped } from "../../kit/grouped.js";
 import { isCopy, SAME_SCRIPT } from "../../targets/options.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
-import { grouped, isControl, type Planned, type Ranking } from "./rankings.js";
+import { isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** The most targets that are up at once and have the load by turns (M16). */
 export const GROUP_SIZE = 5;
@@ -22,7 +23,7 @@ export function reasonAgainstTurns(
   { load, rounds, place }: Pick<Request, "load" | "rounds" | "place">,
   configurations: readonly Configuration[],
 ): string | undefined {
-  if (configurations.length === 1) return "there is only one target";
+  if (configurations.length === 1 && !load.curve) return "there is only one target";
   if (load.objectives)
     return "a search for the highest rate decides after each trial what it tries next";
   if (rounds.diagnose)
@@ -33,22 +34,26 @@ export function reasonAgainstTurns(
     return "an engine enforces a cap below 2 CPUs in periods as long as a turn";
 
   for (const configuration of configurations) {
-    const reason = againstTurns(configuration);
+    const reason = againstTurns(configuration, load.curve !== undefined);
     if (reason) return reason;
   }
+  if (load.curve) return undefined;
   const loads = new Set(configurations.map(loadKey));
   return loads.size === configurations.length ? "no two targets have the same load" : undefined;
 }
 
-/** Why this configuration cannot share the load with others by turns; undefined where it can. */
-function againstTurns(configuration: Configuration): string | undefined {
+/**
+ * Why this configuration cannot share the load with others by turns; undefined where it can.
+ * @param isOfCurve whether each turn is a run of a load curve, which sends at its rate
+ */
+function againstTurns(configuration: Configuration, isOfCurve: boolean): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
   if (isProgramLayer(layer) || target.program !== undefined)
     return "a load program such as wrk makes the load, which cannot wait for its turn";
   if (faults) return "a fault comes at a fixed time, which may be the turn of another target";
   if (countIn(configuration, "generators") > DEFAULT_COUNT)
     return "several generators share the load, and turns need one";
-  if (load.model === "open")
+  if (load.model === "open" && !isOfCurve)
     return "requests at a rate are sent at fixed times, which would fall between turns";
   if (!("duration_s" in extent))
     return "the runs end after a number of requests, and turns need seconds";

@@ -23,6 +23,7 @@ import {
   requestedEntries,
   requestedStoreLayer,
 } from "./layer-flags.js";
+import { durationSetting, hasCurve, requireOneGenerator, requireTurnLength } from "./load-curve.js";
 import { presetLayer, presetOf } from "./preset-layer.js";
 import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./program-flags.js";
 import { openLoopsOf, runsOf } from "./rates.js";
@@ -56,7 +57,7 @@ import {
   workloadsOf,
 } from "./setting-values.js";
 import { defaultOf } from "./settings.js";
-import { parseThresholds } from "./thresholds.js";
+import { plannedRate, thresholdsOf } from "./thresholds.js";
 import { requestedTrace } from "./trace-flags.js";
 
 function requestedLimits(settings: Settings): RequestedLimits {
@@ -132,14 +133,18 @@ interface Loads {
 /** The loads, and how long each is measured. @throws usageError where they contradict each other */
 function loadsFrom(settings: Settings, trace: ReadTrace | undefined, notices: string[]): Loads {
   const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(settings, trace);
-  const connections = listOf(concurrency.source, concurrency.value, notices).map((text) =>
-    numberIn("connections", concurrency.source, text),
-  );
+  const connections =
+    openLoops.connections ??
+    listOf(concurrency.source, concurrency.value, notices).map((text) =>
+      numberIn("connections", concurrency.source, text),
+    );
 
-  const { source, value } = settings.get("duration-mode");
+  const durationValue = durationSetting(settings);
+  const { source, value } = durationValue;
   const duration = durationMode(value, source);
   if (openLoops.objectives && duration.mode === "requests")
     throw usageError(`${source} ${value}: --find-max-rate measures for a time`);
+  requireTurnLength(openLoops, duration, durationValue);
   return { load: { ...openLoops, duration, connections }, concurrency };
 }
 
@@ -172,7 +177,8 @@ function comparisonsOf(settings: Settings): RequestedComparisons {
     copies: !settings.isOn("no-copy"),
     marginPercent: numberIn("margin", margin.source, margin.value.replace(/ ?%$/, ""), false),
     comparesFrameworks: settings.isOn("compare-frameworks"),
-    thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
+    thresholds: threshold ? thresholdsOf(threshold, hasCurve(settings)) : [],
+    planForPerSecond: plannedRate(settings),
   });
 }
 
@@ -240,6 +246,7 @@ interface RecordedValues {
 function recordedSettings(settings: Settings, values: RecordedValues): RequestRecord["settings"] {
   const recorded = settings.record();
   recorded.concurrency = values.concurrency.value;
+  recorded["duration-mode"] = durationSetting(settings).value;
   recorded.seed = String(values.seed);
   if (values.plugins.length > 0) recorded.plugin = JSON.stringify(values.plugins);
   if (values.trace) {
@@ -296,6 +303,7 @@ export function requestFromLayers(
   const { runtime, access, hostsFile } = placesOf(settings);
   const nodes = nodesOf(settings, runtime);
 
+  requireOneGenerator(settings, entries, { access });
   const { load, concurrency } = loadsFrom(settings, trace, notices);
   if (load.objectives && entries.findsGenerators)
     throw usageError(`--generators ${AUTO}: --find-max-rate takes a number, e.g. --generators 2`);
@@ -336,7 +344,7 @@ export function requestFromLayers(
       plugins,
       storeAccess,
     },
-    output: outputOf(settings),
+    output: { ...outputOf(settings), ...definedOnly({ leadsTo: preset?.leadsTo }) },
     start: startOf(settings, isStrict),
     record: {
       settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),

@@ -11,6 +11,8 @@ export interface Preset {
    * cores if there are enough.
    */
   strict?: true;
+  /** The preset that measures more of the same targets, which the end of a campaign names. */
+  leadsTo?: { preset: string; why: string };
 }
 
 /**
@@ -74,6 +76,20 @@ const PUBLICATION = {
   cooldown: "2",
 };
 
+/**
+ * The clients of `quick` at six rates and at full load, by turns. Ten rounds can decide the 14
+ * comparisons of two targets with the reference at seven loads.
+ */
+const RATES = {
+  clients: CLIENTS_ON_ONE_STORE,
+  "load-curve": "true",
+  concurrency: "50",
+  "duration-mode": `${CUSTOM_DURATION}3`,
+  runs: "10",
+  warmup: "auto",
+  cooldown: "0",
+};
+
 const secondsOf = (settings: typeof QUICK): string =>
   settings["duration-mode"].slice(CUSTOM_DURATION.length);
 
@@ -91,11 +107,17 @@ export const PRESETS: readonly Preset[] = [
     id: "quick",
     summary: `a first report in four minutes: three clients on one store, and none; ${roundsOf(QUICK)}`,
     settings: QUICK,
+    leadsTo: { preset: "rates", why: "what a request costs at the rates of a service" },
   },
   {
     id: "standard",
     summary: `enough to name a winner: the clients of quick at two loads, ${roundsOf(STANDARD)}`,
     settings: STANDARD,
+  },
+  {
+    id: "rates",
+    summary: `what a request costs at the rates of a service: the clients of quick at six rates and at full load, ${roundsOf(RATES)}, half an hour`,
+    settings: RATES,
   },
   {
     id: "publication",

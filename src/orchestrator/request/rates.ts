@@ -6,11 +6,12 @@ import { toThreeDigits } from "../../kit/numbers.js";
 import { meanRate } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/traffic-types.js";
 import { NO_FAULT } from "./fault-flags.js";
+import { curveOf } from "./load-curve.js";
 import type { RequestedLoad, RequestedRounds } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { AUTO, badValue, numberIn } from "./setting-values.js";
 import { DEFAULT_MAX_RUNS } from "./settings.js";
-import { parseThresholds } from "./thresholds.js";
+import { thresholdsOf } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
 
@@ -86,10 +87,7 @@ function searchOf(settings: Settings): Search | undefined {
   if (order.value === "consecutive")
     throw usageError(`${order.source} consecutive: --find-max-rate interleaves its trials`);
 
-  const objectives = parseThresholds(slo.source, slo.value);
-  const atRate = objectives.find(({ at_per_second }) => at_per_second !== undefined);
-  if (atRate)
-    throw usageError(`${slo.source} ${atRate.text}: the search finds the rate: leave out @…`);
+  const objectives = thresholdsOf(slo, false);
   const budget = settings.find("budget");
   return definedOnly({ objectives, searchBudgetS: budget && budgetS(budget) });
 }
@@ -107,17 +105,22 @@ function needsRate(settings: Settings): boolean {
 interface OpenLoops
   extends Pick<
     RequestedLoad,
-    "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"
+    "rates" | "curve" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"
   > {
   /**
    * The number of connections in place of that of a preset or the default, which is meant for closed
-   * loops.
+   * loops. In a load curve with full load it is that of full load.
    */
   concurrency?: SettingValue;
+  /** The connections of an open loop, where the setting names those of full load. */
+  connections?: number[];
 }
 
 /** Reads rates, arrivals, searches and their budget. @throws usageError where they contradict */
 export function openLoopsOf(settings: Settings, trace?: Trace): OpenLoops {
+  const curve = curveOf(settings);
+  if (curve) return { ...curve, arrivals: arrivalsOf(settings, "constant") };
+
   const search = searchOf(settings);
   const replayed = traceRates(settings, trace);
   const requested = replayed.length > 0 ? replayed : ratesOf(settings);
@@ -135,10 +138,15 @@ export function openLoopsOf(settings: Settings, trace?: Trace): OpenLoops {
   return definedOnly({
     rates,
     calibrates: calibrates ? (true as const) : undefined,
-    arrivals: spread ? oneOf(spread, namedArrivals) : defaultArrivals(replayed),
+    arrivals: arrivalsOf(settings, defaultArrivals(replayed)),
     ...search,
     concurrency: takesDefaultPool ? defaultPool : undefined,
   });
+}
+
+function arrivalsOf(settings: Settings, otherwise: Arrivals): Arrivals {
+  const spread = settings.find("arrivals");
+  return spread ? oneOf(spread, namedArrivals) : otherwise;
 }
 
 /** The rates of an open loop for which the user named none; empty for closed loops. */

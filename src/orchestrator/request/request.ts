@@ -78,6 +78,8 @@ export interface RequestedComparisons {
   /** Whether targets on several web frameworks are ranked together. */
   comparesFrameworks: boolean;
   thresholds: Threshold[];
+  /** The rate in requests/s for which the report says how many cores a target needs. */
+  planForPerSecond?: number;
 }
 
 /** Where the load enters: the layers, the numbers of parts there, and the work of the servers. */
@@ -109,6 +111,12 @@ export interface RequestedLoad {
   connections: number[];
   /** Requests per second of open loops; empty for closed loops. */
   rates: number[];
+  /**
+   * Present where targets have each of `rates` by turns, in a load curve. `saturation` is the number
+   * of connections at full load, which is absent where full load is not measured. `choosesRates` says
+   * that the rates are found before the first run, in place of `rates`.
+   */
+  curve?: { saturation?: number; choosesRates?: true };
   /** Whether a calibration finds the rate, in place of `rates`. */
   calibrates?: true;
   arrivals: Arrivals;
@@ -167,6 +175,8 @@ export interface RequestedOutput {
   /** The path of a copy of the result; absent where none is written. */
   file?: string;
   mode: OutputMode;
+  /** What the end of the campaign names as the next one; absent where nothing follows. */
+  leadsTo?: { preset: string; why: string };
   /**
    * Whether the command prints its own result to standard output, so that progress goes to standard
    * error.

@@ -102,6 +102,11 @@ export class Settings {
     return this.#layers.some((layer) => layer.has(key));
   }
 
+  /** Whether a layer or the preset has the setting. Defaults do not count. */
+  isSet(key: string): boolean {
+    return this.#values.has(key);
+  }
+
   isOn(key: string): boolean {
     return this.find(key)?.value === "true";
   }

@@ -344,6 +344,14 @@ const measure = group("measure", "how it is measured", [
     "rate-sweep <from:to:n>",
     "open loop at n rates, each the same factor above the last, e.g. 1000:20000:8",
   ),
+  flag(
+    "load-curve",
+    "CPU and latency at several rates and at full load, by turns; without --rates, at 2 to 75 % of the slowest target's throughput",
+  ),
+  flag(
+    "rates <list>",
+    "load curve at these requests/s, e.g. 500,2000,8000; full load only with --load-curve",
+  ),
   flag("arrivals <spread>", "spacing of the sends of an open loop: constant|poisson", {
     defaultText: "constant",
     choices: () => valuesOnly(namedArrivals),
@@ -426,7 +434,11 @@ const measure = group("measure", "how it is measured", [
   }),
   flag(
     "threshold <list>",
-    'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01", or "server_cores<0.3@1000/s" of a load curve; exit code 6 if one is missed',
+    'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01", by a load curve also "server_cores<0.3@1000/s"; exit code 6 if one is missed',
+  ),
+  flag(
+    "plan-for <rate>",
+    "by a load curve: the cores of server and store at this rate, e.g. 5000/s",
   ),
 ]);
 

@@ -208,6 +208,14 @@ export class CounterWatch {
     return this.#pending;
   }
 
+  /** Starts the watch of one turn of a load curve, in which nothing is read. */
+  startTurn(): Promise<void> {
+    if (this.#hasStopped) return this.#pending;
+    this.#readEnd();
+    this.#isOpen = true;
+    return this.#pending;
+  }
+
   stop(): Promise<void> {
     this.#hasStopped = true;
     clearInterval(this.#timer);

@@ -110,6 +110,29 @@ export async function executeRun(
   listener: RunListener,
   { machines, run, startLoad = startGenerators }: RunOptions = {},
 ): Promise<RawRun> {
+  const options = { machines, ...definedOnly({ run }) };
+  return withOpenTarget(request, runtime, lease, listener, options, async (ready, complete) => {
+    const load = await startLoad(ready);
+    try {
+      return complete(await measure(ready, load, runtime.counterSource));
+    } finally {
+      load.leave();
+    }
+  });
+}
+
+/** Adds to the evidence of a run what is known of the whole time in which its parts are up. */
+export type Completed = (raw: RawRun) => RawRun;
+
+/** Starts a fresh store, service and servers, which are all stopped after `use`, whatever happens. */
+export async function withOpenTarget<Value>(
+  request: RequestedRun,
+  runtime: Runtime,
+  lease: Lease,
+  listener: RunListener,
+  { machines, run }: Omit<RunOptions, "startLoad">,
+  use: (ready: ReadyRun, complete: Completed) => Promise<Value>,
+): Promise<Value> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
   const place = { runtime, lease, log: listener.log, ...definedOnly({ run }) };
   const clocks = new ClockComparison();
@@ -117,15 +140,15 @@ export async function executeRun(
     return await withParts(layoutOf(settings), place, async ({ supervisor, started }) => {
       const opened = await openRun(settings, supervisor, lease, listener, machines);
       const ready = { ...opened, isByTurns: run !== undefined };
-      const load = await startLoad(ready);
-      try {
-        const raw = await measure(ready, load, runtime.counterSource);
+      const complete: Completed = (raw) => {
         // A generator on another machine has another clock.
         const changes = [clocks.change(), raw.result.clock_change];
         const clock_change = largestChange(changes.filter((change) => change !== undefined));
         return { ...raw, ...definedOnly({ clock_change }), ...placementOf(started) };
+      };
+      try {
+        return await use(ready, complete);
       } finally {
-        load.leave();
         await ready.injection.undoAll();
       }
     });
@@ -206,22 +229,31 @@ function withReconnections(
   return faults.map((fault) => ({ ...fault, store_reconnections: connections_under_load }));
 }
 
-async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
-  const { settings, supervisor, store, injection, machines } = run;
-  const { watch } = load;
-  // A store that is itself the limiter is what is measured, so its end is the outcome of the run.
-  const storeDecides = findStore(settings.configuration.target.store).decides ?? false;
-  const output = load.output((role) => storeDecides && role.kind === "store");
-  const { request_counts, ...result } = await Promise.race([
-    output,
-    ...load.failures,
-    injection.failed,
-  ]);
+/** Whether the store is itself the limiter, so that it is what is measured. */
+export const storeDecides = ({ settings }: Pick<ReadyRun, "settings">): boolean =>
+  findStore(settings.configuration.target.store).decides ?? false;
+
+/** What the generators say of a run, unless something fails before that the run needs. */
+export function outputOf(run: ReadyRun, load: RunLoad): Promise<GeneratorOutput> {
+  // The end of a store that decides is the outcome of the run.
+  const decides = storeDecides(run);
+  const output = load.output((role) => decides && role.kind === "store");
+  return Promise.race([output, ...load.failures, run.injection.failed]);
+}
+
+/** The evidence of a run that is alone with its load, when the load has ended. */
+export async function measure(
+  run: ReadyRun,
+  load: RunLoad,
+  counterSource: string,
+): Promise<RawRun> {
+  const { store, injection } = run;
+  const { request_counts, ...result } = await outputOf(run, load);
   await load.done();
   const faults = await injection.finish();
 
   const notes: string[] = [];
-  const storeSide = await readStoreSide(store, storeDecides, notes);
+  const storeSide = await storeSideOf(run, notes, () => store.readAfter());
   if (store.relays.length > 0)
     notes.push("a relay stood between servers and store in the whole run");
   const withoutStore = sum(
@@ -230,7 +262,29 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   if (withoutStore > 0) notes.push(`${withoutStore} consumes were decided without the store`);
   const admissions = await admissionsOf(run, storeSide.store, request_counts, withoutStore);
   run.listener.phase("read");
+  const raw = await rawRunOf(run, load.watch, counterSource, { result, storeSide, notes });
+  return {
+    ...raw,
+    admissions,
+    ...definedOnly({ faults: withReconnections(faults, storeSide.store) }),
+  };
+}
 
+/** What was read and measured of a run, besides the counters of its roles. */
+interface MeasuredRun {
+  result: MeasuredResult;
+  storeSide: StoreSide;
+  notes: readonly string[];
+}
+
+/** The evidence of a run, with the use of its roles between the readings of its watch. */
+export async function rawRunOf(
+  run: ReadyRun,
+  watch: RunWatch,
+  counterSource: string,
+  { result, storeSide, notes }: MeasuredRun,
+): Promise<RawRun> {
+  const { settings, supervisor, machines } = run;
   const loaded_s = loadedS(result);
   const requests = servedRequests(result.consumers, result);
   const in_long_turns_s = result.turns?.long?.loaded_s;
@@ -250,8 +304,6 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
       own_throttling,
       machine_load: unlessEmpty(machine_load),
     }),
-    admissions,
-    ...definedOnly({ faults: withReconnections(faults, storeSide.store) }),
     ...storeSide,
     ...definedOnly({ store: ownEvidence(run, storeSide.store) }),
   };
@@ -266,18 +318,18 @@ function ownEvidence(
 }
 
 /**
- * The readings of store and service after the load.
+ * The readings of store and service.
  * @param notes takes a line where the store that decides has ended
  */
-async function readStoreSide(
-  store: RunStore,
-  storeDecides: boolean,
+export async function storeSideOf(
+  run: ReadyRun,
   notes: string[],
+  read: () => Promise<StoreSide>,
 ): Promise<StoreSide> {
   try {
-    return await store.readAfter();
+    return await read();
   } catch (error) {
-    if (!storeDecides || !(error instanceof PartFailed)) throw error;
+    if (!storeDecides(run) || !(error instanceof PartFailed)) throw error;
     notes.push(`${error.role} ${error.message}`);
     return {};
   }
@@ -292,7 +344,7 @@ function losesCounts({ action }: Fault): boolean {
   return effects.includes("forgets") || effects.includes("cuts");
 }
 
-async function admissionsOf(
+export async function admissionsOf(
   { settings, store }: ReadyRun,
   evidence: StoreEvidence | undefined,
   requestCounts: RequestCounts | undefined,

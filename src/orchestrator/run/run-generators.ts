@@ -7,6 +7,9 @@ import {
   type Progress,
   progressSchema,
   STEADY,
+  TURN_BEGINS,
+  TURN_ENDED,
+  type TurnPhase,
   WAITING,
 } from "../../contract/progress.js";
 import { judged } from "../../judge/judged.js";
@@ -142,7 +145,7 @@ function greatest(values: readonly (number | null | undefined)[]): number | unde
 type Announcement = Extract<Progress, { event: "phase" }>;
 type RunPhase = Exclude<
   Announcement["phase"],
-  typeof WAITING | typeof BETWEEN_TURNS | typeof BEFORE_LONG_TURNS | typeof STEADY
+  typeof WAITING | typeof BETWEEN_TURNS | typeof BEFORE_LONG_TURNS | TurnPhase | typeof STEADY
 >;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
@@ -151,6 +154,8 @@ interface GeneratorListener {
   phase(phase: RunPhase, opens_in_ms: number | undefined): void;
   second(second: Second, generator: number): void;
   turn?(generator: number, turn: TurnEvent): void;
+  /** Takes that a generator waits, because the turn of one of its runs begins or has ended. */
+  turnPhase?(generator: number, phase: TurnPhase, run: number): void;
 }
 
 /**
@@ -203,7 +208,7 @@ export class Generators {
 
   #announced(
     index: number,
-    { phase, opens_in_ms }: Announcement,
+    { phase, opens_in_ms, run = 0 }: Announcement,
     readings: DrainedReadings,
     listener: GeneratorListener,
   ): void {
@@ -213,6 +218,11 @@ export class Generators {
       case BEFORE_LONG_TURNS:
         this.silence.expectNothing(index);
         readings.take(index, phase);
+        return;
+      case TURN_BEGINS:
+      case TURN_ENDED:
+        this.silence.expectNothing(index);
+        listener.turnPhase?.(index, phase, run);
         return;
       case STEADY:
         this.#endWarmup(index);

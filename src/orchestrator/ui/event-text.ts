@@ -11,7 +11,7 @@ import {
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { displayPath } from "../../kit/display-path.js";
-import { withLongWindow } from "../../traffic/long-window.js";
+import { isLongWindow, withLongWindow } from "../../traffic/long-window.js";
 import { profiles } from "../../traffic/profiles.js";
 import type { CampaignState } from "./campaign-state.js";
 import { counted, durationText } from "./text.js";
@@ -63,7 +63,8 @@ export function limitTexts({ traffic, limits, extent }: Configuration): string[]
 
   const texts: string[] = [];
   if (points !== defaults?.points) texts.push(`${points} points`);
-  if (window_s !== defaults?.window_s) texts.push(`${window_s} s window`);
+  const isDefaultWindow = window_s === defaults?.window_s || isLongWindow(limits, extent);
+  if (!isDefaultWindow) texts.push(`${window_s} s window`);
   if (block_s !== defaults?.block_s) texts.push(`${block_s} s block`);
   if (cost !== (defaults?.cost ?? 1)) texts.push(`cost ${cost}`);
   return texts;
@@ -130,15 +131,22 @@ const PHASES: Partial<Record<Phase, string>> = {
 
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
+/** What tells a run from the others of its round, which is also its load in a load curve. */
+function nameInRound(state: CampaignState, { target, load, layer }: Configuration): string {
+  const runs = (state.round?.runs ?? []).flatMap((number) => state.startOf(number) ?? []);
+  const sameTarget = runs.filter(({ configuration }) => configuration.target.text === target.text);
+  return sameTarget.length > 1 ? `${target.label}, ${loadText({ layer, load })}` : target.label;
+}
+
 /**
- * The live figures of a second, without those that were not measured. By turns they begin with the
- * label of their target.
+ * The live figures of a second, without those that were not measured. By turns they begin with what
+ * tells their run from the others.
  */
 export function secondPieces(second: EventOf<"second">, state: CampaignState): string[] {
   const measured = state.startOf(second.number)?.configuration;
   const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
   const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
-  const name = state.round && measured ? `${measured.target.label}: ` : "";
+  const name = state.round && measured ? `${nameInRound(state, measured)}: ` : "";
 
   const pieces = [`${name}${throughputText(second.requests_per_second, measured)}`];
   if (p99_ms !== undefined) pieces.push(`p99 ${msText(p99_ms)}`);

@@ -95,8 +95,11 @@ function figureLines(state: CampaignState, nowMs: number, columns: number): stri
 }
 
 /** The labels of the targets of a round. */
-const targetsText = (state: CampaignState, { runs }: EventOf<"round_started">): string =>
-  runs.flatMap((number) => state.startOf(number)?.configuration.target.label ?? []).join(", ");
+function targetsText(state: CampaignState, { runs }: EventOf<"round_started">): string {
+  const labels = runs.flatMap((number) => state.startOf(number)?.configuration.target.label ?? []);
+  // In a load curve a target has a run for each load.
+  return [...new Set(labels)].join(", ");
+}
 
 /** How many runs were not valid so far; empty where all were. */
 function problemCountLines({ finished }: CampaignState, columns: number): string[] {

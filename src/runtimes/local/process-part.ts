@@ -9,7 +9,7 @@ import { LineClient, lineWriter, PartOutput } from "../part-output.js";
 import { identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import { RestartablePart } from "../restartable-part.js";
-import { readRunDelays } from "../run-delay.js";
+import { FineCpuTime, readRunDelays } from "../run-delay.js";
 import type {
   Part,
   PartAllocation,
@@ -60,6 +60,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
   readonly #launch: Launch;
   readonly printed: PartOutput;
   readonly #earlier = new EarlierCounters();
+  #cpuTime = new FineCpuTime();
   #child: Child;
   #identity: Required<ProcessIdentity>;
   #isPaused = false;
@@ -110,8 +111,13 @@ export class LocalPart extends RestartablePart implements RunningPart {
   }
 
   async counters(): Promise<PartCounters> {
-    const { ctime, memory } = await pidusage(this.process.pid);
-    return this.#earlier.plus({ cpu_us: Math.round(ctime * 1000), resident_bytes: memory });
+    const cpuTime = this.#cpuTime;
+    const [{ ctime, memory }, threads] = await Promise.all([
+      pidusage(this.process.pid),
+      this.runDelays(),
+    ]);
+    const cpu_us = cpuTime.at(Math.round(ctime * 1000), threads);
+    return this.#earlier.plus({ cpu_us, resident_bytes: memory });
   }
 
   runDelays() {
@@ -120,8 +126,9 @@ export class LocalPart extends RestartablePart implements RunningPart {
 
   async kill(): Promise<void> {
     const { pid } = this.process;
-    const { ctime } = await pidusage(pid);
-    this.#earlier.keep({ cpu_us: Math.round(ctime * 1000), resident_bytes: 0 });
+    const [{ ctime }, threads] = await Promise.all([pidusage(pid), this.runDelays()]);
+    const cpu_us = this.#cpuTime.at(Math.round(ctime * 1000), threads);
+    this.#earlier.keep({ cpu_us, resident_bytes: 0 });
     this.isDown = true;
     signalGroup(pid, "SIGKILL");
     await this.#child;
@@ -131,6 +138,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
   protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
     const child = this.#launch.spawn();
     this.#child = child;
+    this.#cpuTime = new FineCpuTime();
     this.isDown = false;
     this.printed.follow(child.stdout, child.stderr);
     this.#watch(child);

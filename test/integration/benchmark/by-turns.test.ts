@@ -1,16 +1,12 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP } from "../../../src/contract/configuration.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
-import { groupOutputSchema } from "../../../src/contract/generator-output.js";
-import { encodeRunSpec, groupSpec } from "../../../src/contract/run-spec.js";
+import { groupSpec } from "../../../src/contract/run-spec.js";
 import { MIN_CYCLES, type TurnsSpec } from "../../../src/contract/turns.js";
 import { sum } from "../../../src/kit/numbers.js";
 import { expectConsistent } from "../../helpers/expectations.js";
-import { ROOT } from "../../helpers/programs.js";
+import { generateGroup } from "../../helpers/generator-group.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 const specFor = ({ url }: StubServer, warmup: string) => {
@@ -22,37 +18,16 @@ const specFor = ({ url }: StubServer, warmup: string) => {
   };
 };
 
-/**
- * A generator of a group. @param onDrained at each drained moment, before the line that lets it go
- * on
- */
-async function generateGroup(
+/** @param onDrained what is done at each drained moment, before the generator may go on */
+const generateByTurns = (
   stubs: readonly StubServer[],
   onDrained: (phase: string) => Promise<void> = async () => {},
   warmup = "0.3",
   turns: TurnsSpec = { seed: 1 },
-) {
-  const spec = groupSpec({ runs: stubs.map((stub) => specFor(stub, warmup)), turns });
-  const child = spawn(process.execPath, [join(ROOT, "dist/benchmark/index.js")], {
-    env: { PATH: process.env.PATH, ...encodeRunSpec(spec) },
-    stdio: ["pipe", "pipe", "pipe"],
+) =>
+  generateGroup(groupSpec({ runs: stubs.map((stub) => specFor(stub, warmup)), turns }), {
+    onDrained: ({ phase }) => onDrained(phase),
   });
-  const seconds: number[] = [];
-  createInterface({ input: child.stderr }).on("line", async (line) => {
-    if (!line.startsWith("{")) return;
-    const { event, phase, run } = JSON.parse(line);
-    if (event === "second") seconds.push(run);
-    if (event !== "phase" || ["warmup", "measure"].includes(phase)) return;
-    await onDrained(phase);
-    child.stdin.write("read\n");
-  });
-  let text = "";
-  child.stdout.on("data", (bytes) => {
-    text += bytes;
-  });
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, seconds, outputs: code === 0 ? groupOutputSchema.parse(JSON.parse(text)) : [] };
-}
 
 test("every target of a group has its result, its counts reconcile, and the server received nothing else", async () => {
   const stubs = [
@@ -60,7 +35,7 @@ test("every target of a group has its result, its counts reconcile, and the serv
     await StubServer.start({ delay_us: 400 }),
   ];
   // Idle for longer than the time-out of a request: no connection is closed or opened for that.
-  const { code, outputs, seconds } = await generateGroup(stubs, () => sleep(1_500));
+  const { code, outputs, seconds } = await generateByTurns(stubs, () => sleep(1_500));
   expect(code).toBe(0);
   expect(outputs).toHaveLength(2);
   expect(new Set(seconds)).toEqual(new Set([0, 1]));
@@ -83,7 +58,7 @@ test("a long turn follows the warm-up, between two drained moments, and its requ
   const stub = await StubServer.start({ delay_us: 1_000 });
   const phases: string[] = [];
   const announced = async (phase: string) => void phases.push(phase);
-  const { outputs } = await generateGroup([stub], announced, "0.3", { seed: 1, long: true });
+  const { outputs } = await generateByTurns([stub], announced, "0.3", { seed: 1, long: true });
   expect(phases).toEqual(["connected", "before long turns", "drained", "finished"]);
   const [output] = outputs;
   if (!output || "failed" in output) throw new Error("the target has no result");
@@ -105,7 +80,7 @@ test("an automatic warm-up goes on until every target that answers is steady, an
     await StubServer.start({ delay_us: 20 }),
     await StubServer.start({ delay_us: 20 }),
   ];
-  const { outputs } = await generateGroup(stubs, undefined, "auto");
+  const { outputs } = await generateByTurns(stubs, undefined, "auto");
   for (const [index, output] of outputs.entries()) {
     if ("failed" in output) throw new Error(output.failed);
     const { warmup, counts } = output;
@@ -123,7 +98,7 @@ test("a target that dies in the round fails alone", async () => {
     await StubServer.start({ delay_us: 200 }),
     await StubServer.start({ delay_us: 200 }),
   ];
-  const { code, outputs } = await generateGroup(stubs, async (phase) => {
+  const { code, outputs } = await generateByTurns(stubs, async (phase) => {
     if (phase === "drained") await stubs[1]?.kill();
   });
   expect(code).toBe(0);
@@ -137,7 +112,7 @@ test("a target that dies in the round fails alone", async () => {
 
 test("a target that answers nothing in the warm-up fails alone, and says so", async () => {
   const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ hang: 1 })];
-  const { code, outputs } = await generateGroup(stubs, undefined, "1");
+  const { code, outputs } = await generateByTurns(stubs, undefined, "1");
   expect(code).toBe(0);
   const [good, silent] = outputs;
   expect(good).toMatchObject({ status: "measured", totalErrors: 0 });

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type ClosedConnections, ClosedLoop } from "../../../src/benchmark/closed-loop.js";
 import {
   ChannelConnections,
+  ConnectionPool,
   type ChannelListener,
 } from "../../../src/benchmark/drivers/connection-pool.js";
 import type { WindowListener } from "../../../src/benchmark/load-loop.js";
@@ -25,33 +26,34 @@ type Reply = { end: "allowed" | "limited" | "failed" | "lost"; after_ms: number 
  */
 async function loopOver(channels: number, reply: (channel: number, request: number) => Reply) {
   const sent: number[] = Array.from({ length: channels }, () => 0);
+  const openChannel = (index: number, events: ChannelListener) => {
+    let current = 0;
+    const end = ({ end }: NonNullable<Reply>, of: number) => {
+      if (of !== current) return;
+      if (end === "lost") events.lost();
+      else events.answered(end, { allowed: 200, limited: 429, failed: 503 }[end]);
+      setImmediate(events.ready);
+    };
+    setImmediate(events.ready);
+    return {
+      send() {
+        const request = ++current;
+        const answer = reply(index, sent[index] ?? 0);
+        sent[index] = (sent[index] ?? 0) + 1;
+        if (answer) setTimeout(() => end(answer, request), answer.after_ms);
+      },
+      abandon() {
+        current++;
+        setImmediate(events.ready);
+      },
+      close() {},
+    };
+  };
   const connections = new ChannelConnections({
     connections: channels,
     timeoutS: TIMEOUT_S,
     endpoint: "a stub",
-    openChannel(index: number, events: ChannelListener) {
-      let current = 0;
-      const end = ({ end }: NonNullable<Reply>, of: number) => {
-        if (of !== current) return;
-        if (end === "lost") events.lost();
-        else events.answered(end, { allowed: 200, limited: 429, failed: 503 }[end]);
-        setImmediate(events.ready);
-      };
-      setImmediate(events.ready);
-      return {
-        send() {
-          const request = ++current;
-          const answer = reply(index, sent[index] ?? 0);
-          sent[index] = (sent[index] ?? 0) + 1;
-          if (answer) setTimeout(() => end(answer, request), answer.after_ms);
-        },
-        abandon() {
-          current++;
-          setImmediate(events.ready);
-        },
-        close() {},
-      };
-    },
+    poolFor: (user) => new ConnectionPool(channels, openChannel, TIMEOUT_S, user),
   });
   onTestFinished(() => connections.stop());
   const loop = new ClosedLoop(connections, String);

@@ -84,7 +84,7 @@ test("answers that are followed count in the mean latency that sets the lengths 
   const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
   for (let turn = 0; turn < 2; turn++) await window.turn(LENGTHS);
   expect(window.lastAnswers(LENGTHS)).toEqual({ answers: 3, followed: 1, latency_sum_us: 9000 });
-  expect(window.window(LENGTHS).turns.ended).toEqual({ answers: 8, latency_sum_us: 18_000 });
+  expect(window.window(LENGTHS).ended).toEqual({ answers: 8, latency_sum_us: 18_000 });
 });
 
 test("the slices of a target are its window: counts reconcile over turns, and no bin spans two", async () => {

@@ -5,6 +5,7 @@ import { EarlierCounters } from "../../../src/runtimes/earlier-counters.js";
 import { countersIn } from "../../../src/runtimes/kubernetes/pod-counters.js";
 import {
   cpuBetween,
+  FineCpuTime,
   readRunDelays,
   runDelayBetween,
   threadTimesOf,
@@ -95,5 +96,30 @@ describe("the run delay of threads", () => {
     const delays = await readRunDelays([child.pid ?? 0]);
     expect(delays?.has(String(child.pid))).toBe(true);
     expect(delays?.size).toBeGreaterThan(1);
+  });
+});
+
+describe("the CPU time of a process as a counter", () => {
+  const threads = (cpu_us: Record<string, number>) =>
+    new Map(Object.entries(cpu_us).map(([id, us]) => [id, { cpu_us: us, delay_us: 0 }]));
+
+  test("grows with that of its threads, between the ticks of the system's counter", () => {
+    const time = new FineCpuTime();
+    const before_us = time.at(20_000, threads({ a: 15_000, b: 6_000 }));
+    expect(time.at(20_000, threads({ a: 15_250, b: 6_000 })) - before_us).toBe(250);
+  });
+
+  test("counts threads that ended before the first reading, and never falls", () => {
+    const time = new FineCpuTime();
+    const before_us = time.at(90_000, threads({ a: 15_000, b: 6_000 }));
+    expect(before_us).toBe(90_000);
+    const after_us = time.at(90_000, threads({ a: 15_100 }));
+    expect(after_us - before_us).toBe(100);
+  });
+
+  test("is the system's counter where threads are not known", () => {
+    const time = new FineCpuTime();
+    expect(time.at(30_000, undefined)).toBe(30_000);
+    expect(time.at(40_000, undefined)).toBe(40_000);
   });
 });

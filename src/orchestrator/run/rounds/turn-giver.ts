@@ -1,4 +1,4 @@
-import { LAST_TURN_LINE, type TurnLengths, turnLine } from "../../../contract/turns.js";
+import { type GivenTurn, LAST_TURN_LINE, turnLine } from "../../../contract/turns.js";
 import { within } from "../../../kit/deadline.js";
 import type { RunningPart } from "../../../runtimes/runtime-types.js";
 import { drawnCycles, type TurnOrder } from "../../../traffic/turn-order.js";
@@ -44,7 +44,7 @@ export class TurnGiver {
     const turnsByGenerator: TurnEvent[][] = this.#generators.map(() => []);
     for (const cycle of drawnCycles(generators, order)) {
       for (const { target, ...turn } of cycle) {
-        const event = await this.#turn(target, turn);
+        const event = await this.giveTurn(target, turn);
         if (event) turnsByGenerator[target]?.push(event);
       }
     }
@@ -63,7 +63,8 @@ export class TurnGiver {
     return this.#gone.has(generator);
   }
 
-  async #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {
+  /** Gives one turn. It resolves when the turn has ended, or the generator is gone. */
+  async giveTurn(generator: number, turn: GivenTurn): Promise<TurnEvent | undefined> {
     if (this.#gone.has(generator)) return undefined;
     const part = this.#generators[generator];
     const ended = new Promise<TurnEvent | undefined>((resolve) => {

@@ -1,4 +1,4 @@
-import type { Configuration } from "../../../contract/configuration.js";
+import type { Configuration, Load } from "../../../contract/configuration.js";
 import type { GeneratorOutput, GroupOutput } from "../../../contract/generator-output.js";
 import type { TurnLengths, TurnsSpec } from "../../../contract/turns.js";
 import { halvesOf, levelChangesOf } from "../../../judge/steadiness.js";
@@ -7,6 +7,7 @@ import { definedOnly } from "../../../kit/defined-only.js";
 import { sum } from "../../../kit/numbers.js";
 import type { RunningPart } from "../../../runtimes/runtime-types.js";
 import {
+  curveOrder,
   lengthsFor,
   longTurns,
   SHORTEST_SEPARATE,
@@ -15,6 +16,14 @@ import {
 import type { TurnEvent } from "../run-generators.js";
 import type { RunSettings } from "../run-settings.js";
 import { TurnGiver } from "./turn-giver.js";
+
+/** The turn of a run of a load curve. */
+interface TurnOfCurve {
+  generator: number;
+  /** The index of the run among those of its generator. */
+  run: number;
+  load: Load;
+}
 
 /**
  * The turns of a round whose targets have their own generators, with the figures that need all of
@@ -27,6 +36,8 @@ export class TurnsOfRound extends TurnGiver {
   readonly #warmup_s: RunSettings["warmupS"];
   /** Whether each generator was steady at the end of a warm-up of `auto`; empty for a fixed one. */
   #steady: readonly boolean[] = [];
+  /** The turns of the runs of a load curve. It is empty where targets have turns over and over. */
+  readonly #ofCurve: readonly TurnOfCurve[];
   #lengths: TurnLengths;
   #measured: readonly (readonly TurnEvent[])[] = [];
   /** How often all generators have continued from a drained moment. */
@@ -37,13 +48,17 @@ export class TurnsOfRound extends TurnGiver {
     spec: TurnsSpec,
     { extent }: Configuration,
     warmupS: RunSettings["warmupS"],
+    ofCurve: readonly TurnOfCurve[] = [],
   ) {
     super(parts);
     this.#spec = spec;
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
     this.#generators = parts.length;
     this.#warmup_s = warmupS;
-    this.#lengths = spec.lengths ?? lengthsFor(0, spec.shortest ?? SHORTEST_SEPARATE);
+    this.#ofCurve = ofCurve;
+    // The lengths of a load curve are those of its runs, and its warm-up has the shortest ones.
+    const lengths = spec.curve ? undefined : spec.lengths;
+    this.#lengths = lengths ?? lengthsFor(0, spec.shortest ?? SHORTEST_SEPARATE);
   }
 
   /** Begins the turns of the next phase after the readings before it. */
@@ -100,11 +115,25 @@ export class TurnsOfRound extends TurnGiver {
   }
 
   async #giveMeasured(): Promise<void> {
+    if (this.#ofCurve.length > 0) return this.#giveCurve();
     const seconds = secondsOfSlices(this.#planned_s, this.#lengths);
     // The window has another order than the warm-up.
     const seed = ~this.#spec.seed >>> 0;
     this.#measured = await this.give({ lengths: this.#lengths, seconds, seed });
     this.endTurns();
+  }
+
+  /** Gives each run of a load curve its turn. */
+  async #giveCurve(): Promise<void> {
+    for (const { generator, run } of curveOrder(this.#ofCurve, ({ load }) => load, this.#spec.seed))
+      await this.giveTurn(generator, { ...this.#lengths, run });
+    this.endTurns();
+  }
+
+  /** The output of a generator, with the end of its warm-up. */
+  withSteadiness(generator: number, output: GeneratorOutput): GeneratorOutput {
+    const steady = this.#steady[generator];
+    return { ...output, warmup: { ...output.warmup, ...definedOnly({ steady }) } };
   }
 
   /** The output of a generator, with the figures that need the turns of the others. */
@@ -114,8 +143,7 @@ export class TurnsOfRound extends TurnGiver {
     const halves = halvesOf(answersByTurn)[generator];
     const level_change = levelChangesOf(answersByTurn)[generator];
     return {
-      ...output,
-      warmup: { ...output.warmup, ...definedOnly({ steady: this.#steady[generator] }) },
+      ...this.withSteadiness(generator, output),
       turns: {
         ...output.turns,
         ...this.#lengths,

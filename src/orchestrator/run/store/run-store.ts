@@ -39,6 +39,13 @@ export interface StoreSide {
   diagnosed?: NodeDiagnosis[];
 }
 
+/** What store and service counted at a drained moment. */
+export interface StoreMoment {
+  report: ProbeReport;
+  /** The requests to the probe until then, each of which connects to every node. */
+  requests: number;
+}
+
 /**
  * Says that an answer of a store or a service does not fit. The program runs on, so only what needs
  * this answer fails.
@@ -56,6 +63,11 @@ const noStore: RunStore = {
   async open() {},
   async readBefore() {},
   readAfter: async () => ({}),
+  readMoment: async () => ({ report: {}, requests: 0 }),
+  sideBetween: () => ({}),
+  get first() {
+    return { report: {}, requests: 0 };
+  },
   readNumbers: async () => undefined,
   perform: async () => undefined,
   readBefore_ms: 0,
@@ -240,16 +252,30 @@ class ProbedStore {
   }
 
   async readAfter(): Promise<StoreSide> {
-    const after = await this.#ask(["read", ...this.#furtherActions()]);
-    const connections = this.#connectionsReceived(after);
+    return this.sideBetween(this.first, await this.readMoment());
+  }
+
+  /** The reading before any load. */
+  get first(): StoreMoment {
+    return { report: this.#before, requests: 0 };
+  }
+
+  async readMoment(): Promise<StoreMoment> {
+    const report = await this.#ask(["read", ...this.#furtherActions()]);
+    return { report, requests: this.#requests };
+  }
+
+  /** The evidence of store and service between two moments of the load. */
+  sideBetween(from: StoreMoment, to: StoreMoment): StoreSide {
+    const connections = this.#connectionsReceived(from, to);
     return {
       store: {
-        ...this.#storeEvidence(after),
+        ...this.#storeEvidence(from.report, to.report),
         ...definedOnly({ connections_under_load: connections }),
       },
       ...definedOnly({
-        service: this.#serviceEvidence(after),
-        diagnosed: this.#settings.diagnose ? this.#diagnosed(after) : undefined,
+        service: this.#serviceEvidence(from.report, to.report),
+        diagnosed: this.#settings.diagnose ? this.#diagnosed(from.report, to.report) : undefined,
       }),
     };
   }
@@ -274,49 +300,53 @@ class ProbedStore {
     return actions;
   }
 
-  #diagnosed(after: ProbeReport): NodeDiagnosis[] {
+  #diagnosed(before: ProbeReport, after: ProbeReport): NodeDiagnosis[] {
     return this.#places.flatMap((_, index) => {
-      const from = this.#before.diagnosed?.[index];
+      const from = before.diagnosed?.[index];
       const to = after.diagnosed?.[index];
       if (!from || !to) return [];
       return [diagnosisOf(roleId("store", index + 1), from, to, !this.#isExternal)];
     });
   }
 
-  #serviceEvidence({ service_reading: at_end }: ProbeReport): ServiceEvidence | undefined {
-    const at_start = this.#before.service_reading;
+  #serviceEvidence(
+    { service_reading: at_start }: ProbeReport,
+    { service_reading: at_end }: ProbeReport,
+  ): ServiceEvidence | undefined {
     if (!this.#service || !at_start || !at_end) return undefined;
     const settings = serviceSettings(this.#settings.configuration);
     return { id: this.#service.id, role: SERVICE, at_start, at_end, settings };
   }
 
   /**
-   * The connections that all nodes received since the reading before the load, without the probe's
-   * own; undefined for an external store, to which others may connect.
+   * The connections that all nodes received between two moments, without the probe's own; undefined
+   * for an external store, to which others may connect.
    */
-  #connectionsReceived(after: ProbeReport): number | undefined {
+  #connectionsReceived(from: StoreMoment, to: StoreMoment): number | undefined {
     if (this.#isExternal) return undefined;
+    const { report: after, requests } = to;
     let connections = 0;
     for (const [place, { id, index }] of this.#answering.entries()) {
-      const receivedBefore = this.#before.readings?.[index]?.connections_received;
+      // A node that is down is not asked, so a later reading has fewer places than the first.
+      const receivedBefore = from.report.readings?.[index]?.connections_received;
       const receivedNow = after.readings?.[place]?.connections_received;
       if (receivedBefore === undefined || receivedNow === undefined) return undefined;
 
       const requestsBefore = this.#requestsBefore.get(id);
       if (requestsBefore === undefined) {
-        connections += receivedNow - receivedBefore - this.#requests;
+        connections += receivedNow - receivedBefore - (requests - from.requests);
         continue;
       }
       // A restarted process has counted from 0.
-      connections += receivedNow - (this.#requests - requestsBefore);
+      connections += receivedNow - (requests - requestsBefore);
     }
     return Math.max(0, connections);
   }
 
-  #storeEvidence(after: ProbeReport): StoreEvidence {
+  #storeEvidence(before: ProbeReport, after: ProbeReport): StoreEvidence {
     return {
       nodes: this.#answering.map(({ id: role, index }, place) => {
-        const at_start = this.#before.readings?.[index];
+        const at_start = before.readings?.[index];
         const at_end = after.readings?.[place];
         if (!at_start || !at_end)
           throw new BenchError(`the probe gave no reading of ${role}`, EXIT.defect);

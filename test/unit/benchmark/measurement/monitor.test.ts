@@ -18,7 +18,7 @@ import {
   readNetworkLinks,
 } from "../../../../src/benchmark/measurement/network-links.js";
 import { readUsage } from "../../../../src/benchmark/measurement/server-readings.js";
-import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop.js";
+import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop-recorder.js";
 import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
 const opened = { opens_s: 1.5, opened_at: new Date("2026-01-01T00:00:00Z"), openLoop: true };

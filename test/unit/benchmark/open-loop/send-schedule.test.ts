@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop.js";
+import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop-recorder.js";
 import {
   createArrivals,
   type ScheduleShare,

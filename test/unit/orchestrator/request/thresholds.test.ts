@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
+import { parseThresholds, thresholdsOf } from "../../../../src/orchestrator/request/thresholds.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 describe("thresholds are kept in one unit for each figure:", () => {
@@ -11,16 +11,8 @@ describe("thresholds are kept in one unit for each figure:", () => {
     ["errors<0.1%", { metric: "errors", op: "<", value: 0.001 }],
     ["throughput>=5000/s", { metric: "throughput", op: ">=", value: 5000 }],
     ["cpu<120us", { metric: "cpu", op: "<", value: 120 }],
-    ["server_cores<0.3", { metric: "server_cores", op: "<", value: 0.3 }],
-    [
-      "store_cores <= 2cores @ 1000/s",
-      { metric: "store_cores", op: "<=", value: 2, at_per_second: 1000 },
-    ],
-    ["cpu<120us@2500", { metric: "cpu", op: "<", value: 120, at_per_second: 2500 }],
-    [
-      "service_cores=0.1±0.02@500/s",
-      { metric: "service_cores", op: "=", value: 0.1, tolerance: 0.02, at_per_second: 500 },
-    ],
+    ["server_cores<0.3@1000/s", { metric: "server_cores", value: 0.3, at_per_second: 1000 }],
+    ["store_cores<=20% @ 500", { metric: "store_cores", value: 0.2, at_per_second: 500 }],
     ["limited_share=0.1±0.01", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
     ["limited_share=10%+-1", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
   ])("%s", (text, expected) => {
@@ -53,12 +45,10 @@ test.each<[string, ...string[]]>([
   ["limited_share=0.1", "needs a tolerance"],
   ["p99<1ms±1", "only = takes"],
   ["$(touch x)", "give e.g."],
-  ["p99<10ms@1000/s", "p99 takes no @rate", "server_cores"],
-  ["throughput>100@1000/s", "takes no @rate"],
-  ["server_cores<0.3@fast", "a number from 0.1"],
-  ["server_cores<0.3@0/s", "a number from 0.1"],
-  ["server_cores<0.3@", "give e.g."],
-  ["server_cores<0.3ms", "not a unit of server_cores", "cores"],
+  ["server_cores<0.3", "server_cores<0.3@1000/s"],
+  ["p99<10ms@1000/s", "only cores"],
+  ["server_cores<0.3@fast", "requests a second"],
+  ["server_cores<0.3@1@2", "@1000/s"],
 ])("%j is refused with what is valid", async (text, ...parts) => {
   await expectFailure(
     () => parseThresholds("--threshold", text),
@@ -66,4 +56,10 @@ test.each<[string, ...string[]]>([
     "--threshold",
     ...parts,
   );
+});
+
+test("cores at a rate need a load curve, which alone has them", async () => {
+  const threshold = { source: "--threshold", value: "p99<10ms,server_cores<0.3@1000/s" };
+  expect(thresholdsOf(threshold, true)).toHaveLength(2);
+  await expectFailure(() => thresholdsOf(threshold, false), EXIT.usage, "--load-curve");
 });

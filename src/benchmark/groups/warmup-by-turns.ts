@@ -1,13 +1,13 @@
-import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import type { Usage } from "../contract/server-api.js";
-import type { TurnLengths, TurnsSpec } from "../contract/turns.js";
-import { SLICE_MS } from "../judge/merging/slices.js";
-import { type WarmupSlice, WarmupWatch } from "../judge/warmup-watch.js";
-import { rounded, sum, totals } from "../kit/numbers.js";
-import { lengthsFor } from "../traffic/turn-order.js";
-import { cpuPerRequest } from "./warmup.js";
-import type { MeasuredByTurns } from "./workers/protocol.js";
-import type { WorkerPool } from "./workers/worker-pool.js";
+import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import type { Usage } from "../../contract/server-api.js";
+import type { TurnLengths, TurnsSpec } from "../../contract/turns.js";
+import { SLICE_MS } from "../../judge/merging/slices.js";
+import { type WarmupSlice, WarmupWatch } from "../../judge/warmup-watch.js";
+import { rounded, sum, totals } from "../../kit/numbers.js";
+import { lengthsFor } from "../../traffic/turn-order.js";
+import { cpuPerRequest } from "../warmup.js";
+import type { MeasuredByTurns, MeasuredTurn } from "../workers/protocol.js";
+import type { WorkerPool } from "../workers/worker-pool.js";
 
 /** What the workers of one target did in its turns. */
 export type WorkersOfTarget = readonly (MeasuredByTurns & { connections: number })[];
@@ -26,9 +26,8 @@ export interface WarmupOfTarget {
  * slice, because an answer that takes longer than a slice never comes in one.
  */
 export function meanLatencyMs(workers: WorkersOfTarget): number {
-  const ended = workers.map(({ turns }) => turns.ended);
-  const answers = sum(ended.map((worker) => worker.answers));
-  const latency_us = sum(ended.map((worker) => worker.latency_sum_us));
+  const answers = sum(workers.map(({ ended }) => ended.answers));
+  const latency_us = sum(workers.map(({ ended }) => ended.latency_sum_us));
   return answers > 0 ? latency_us / answers / 1000 : 0;
 }
 
@@ -45,7 +44,7 @@ export function answersByTurn(workers: WorkersOfTarget, { slice_ms }: TurnLength
 
 /** The turns of a target as a slice of its warm-up. */
 function sliceOf(workers: WorkersOfTarget, cpu_us_per_request: number | undefined): WarmupSlice {
-  const ended = workers.map(({ turns }) => turns.ended);
+  const ended = workers.map((worker) => worker.ended);
   const took_ms = workers.map(({ turns }) => turns.counted_ms + turns.drained_ms);
   return {
     took_s: Math.max(...took_ms) / 1000,
@@ -56,8 +55,9 @@ function sliceOf(workers: WorkersOfTarget, cpu_us_per_request: number | undefine
 }
 
 /** The requests of a target in its slices and lead-ins. */
-export const requestsOf = (workers: WorkersOfTarget): number =>
-  sum(workers.map((worker) => worker.counts.sent + worker.lead_in_requests));
+export const requestsOf = (
+  workers: readonly Pick<MeasuredTurn, "counts" | "lead_in_requests">[],
+): number => sum(workers.map((worker) => worker.counts.sent + worker.lead_in_requests));
 
 /**
  * Warms up all targets of a group by turns. With `auto` each cycle is a slice of the targets whose
@@ -81,13 +81,13 @@ export async function warmUpByTurns(
   );
   const seconds = lengths.slice_ms / 1000;
   for (let cycle = 0; ; cycle++) {
-    const runs = [...warmups.keys()].filter((target) => !warmups[target]?.isOver);
-    if (runs.length === 0) break;
+    const cold = [...warmups.keys()].filter((target) => !warmups[target]?.isOver);
+    if (cold.length === 0) break;
 
-    const plan = { lengths, seconds, seed: seed + cycle, counts: false, runs };
+    const plan = { lengths, seconds, seed: seed + cycle, counts: false, targets: cold };
     const measured = await pool.turns(plan);
-    const readings = await Promise.all(runs.map(read));
-    for (const [index, target] of runs.entries())
+    const readings = await Promise.all(cold.map(read));
+    for (const [index, target] of cold.entries())
       warmups[target]?.add(measured[target] ?? [], readings[index]);
   }
   return warmups.map((warmup) => warmup.result);
