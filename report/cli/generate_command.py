@@ -22,7 +22,7 @@ from report.export.summary_json import summary_document
 from report.outputs.campaign_files import PAGE, campaign_files
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.load_curve_text import rate_text, sizing
+from report.sections.load_curve_text import rate_text, sizing_lines, sizings
 
 _LATEST = f"{CONSTANTS['results_root']}/{CONSTANTS['latest']}"
 
@@ -93,12 +93,12 @@ def _plan_for(folder: Path, text: str, keep_going: bool) -> int:
             f"run --rates and rates below and above {rate_text(rate_per_second)}",
             USAGE,
         )
-    answer = sizing(curves, rate_per_second)
-    print("\n".join(answer.lines))
-    if not answer.known:
-        asked = rate_text(rate_per_second)
-        print(f"measure it: run --rates with rates below and above {asked}", file=sys.stderr)
-    return 0 if answer.known else USAGE
+    print("\n".join(sizing_lines(curves, rate_per_second)))
+    if any(sizing.known for sizing in sizings(curves, rate_per_second)):
+        return 0
+    asked = rate_text(rate_per_second)
+    print(f"measure it: run --rates with rates below and above {asked}", file=sys.stderr)
+    return USAGE
 
 
 def _notes(campaign: Campaign) -> list[str]:

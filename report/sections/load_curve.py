@@ -21,11 +21,14 @@ from report.sections.figure_cells import limit_cell, marks_note, spread_figure, 
 from report.sections.load_curve_text import (
     interval_text,
     rate_text,
+    sizing_title,
+    sizings,
     target_name,
     titled_sentences,
 )
 from report.sections.section import (
     Column,
+    Line,
     Section,
     Table,
     TableCell,
@@ -81,8 +84,20 @@ def load_curve(analysis: Analysis) -> Section | None:
         text=(TEXT,),
         tables=tuple(tables),
         charts=CURVE_CHARTS,
+        lists=tuple(_planned(analysis)),
         open=True,
     )
+
+
+def _planned(analysis: Analysis) -> Iterator[tuple[str, tuple[Line, ...]]]:
+    """The cores at the rate of `--plan-for`, if the campaign was asked for one."""
+    rate_per_second = (analysis.campaign.manifest or {}).get("plan_for_per_second")
+    if rate_per_second:
+        lines = tuple(
+            Line(sizing.text, " ".join(sizing.target.ids))
+            for sizing in sizings(analysis.load_curves, rate_per_second)
+        )
+        yield sizing_title(rate_per_second), lines
 
 
 def _title(curve: LoadCurve, text: str) -> str:

@@ -193,37 +193,52 @@ def _marked(cell: TableCell) -> str:
 
 
 class Sizing(Struct, frozen=True):
-    """The cores of each target at a rate."""
+    """The cores of a target at a rate."""
 
-    lines: tuple[str, ...]
+    target: TargetCurve
+    text: str
+    """The cores of each part and where they come from, or why they are not known."""
     known: bool
-    """Whether those of some target are known."""
 
 
-def sizing(curves: Sequence[LoadCurve], rate_per_second: float) -> Sizing:
-    """A table of the cores of each target's parts at a rate, and why those of others are not
-    known. Copies, which are no targets to plan for, are left out."""
-    lines = []
-    has_known = False
-    for curve in curves:
-        title = f"{curve.title}: " if curve.title else ""
-        lines.append(f"{title}cores at {rate_text(rate_per_second)}, with the interval of 95 %")
-        table = [["target", *(part.name for part in curve.parts), ""]]
-        for target in (target for target in curve.targets if not target.identity.copy):
-            parts = [target.at(part, rate_per_second) for part in curve.parts]
-            known = [part for part in parts if part.estimate]
-            has_known = has_known or bool(known)
-            cells = [estimate_text(part.estimate) for part in parts]
-            table.append([target_name(target), *cells, _source_text(known or parts)])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines += ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
-    return Sizing(tuple(lines), has_known)
+def sizings(curves: Sequence[LoadCurve], rate_per_second: float) -> list[Sizing]:
+    """The cores of each target at a rate. Copies, which are no targets to plan for, are left
+    out."""
+    return [
+        _sizing(curve, target, rate_per_second)
+        for curve in curves
+        for target in curve.targets
+        if not target.identity.copy
+    ]
 
 
-def _source_text(parts: Sequence[AtRate]) -> str:
-    """Between which rates the cores were interpolated, or why they are not known."""
-    for part in parts:
-        if part.between:
-            low, high = map(rate_text, part.between)
-            return f"interpolated between {low} and {high}"
-    return "measured" if parts and parts[0].estimate else "".join(part.reason for part in parts[:1])
+def _sizing(curve: LoadCurve, target: TargetCurve, rate_per_second: float) -> Sizing:
+    title = f"{curve.title}, " if curve.title else ""
+    beginning = f"{title}{target_name(target)}"
+    found = [(part, target.at(part, rate_per_second)) for part in curve.parts]
+    known = [(part, at_rate) for part, at_rate in found if at_rate.estimate]
+    if not known:
+        reasons = [at_rate.reason for _, at_rate in found[:1]]
+        return Sizing(target, f"{beginning}: not known, {''.join(reasons) or 'no figure'}", False)
+
+    cores_of_parts = [f"{part.name} {estimate_text(at_rate.estimate)}" for part, at_rate in known]
+    return Sizing(target, f"{beginning}: {', '.join(cores_of_parts)}, {_source(known[0][1])}", True)
+
+
+def _source(at_rate: AtRate) -> str:
+    if at_rate.between is None:
+        return "measured"
+    low, high = map(rate_text, at_rate.between)
+    return f"interpolated between {low} and {high}"
+
+
+def sizing_title(rate_per_second: float) -> str:
+    return f"Cores at {rate_text(rate_per_second)}, with the interval of 95 %"
+
+
+def sizing_lines(curves: Sequence[LoadCurve], rate_per_second: float) -> list[str]:
+    """The cores of each target at a rate, as lines for a terminal."""
+    lines = [f"{sizing_title(rate_per_second)}:"]
+    for sizing in sizings(curves, rate_per_second):
+        lines += _wrapped(sizing.text)
+    return lines

@@ -13,7 +13,7 @@ from report.base.format import cut_labels, plural
 from report.sections.decision_table import DecisionRow, decision_cells, decision_row
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import scopes
-from report.sections.load_curve_text import curve_lines
+from report.sections.load_curve_text import curve_lines, sizing_lines
 from report.sections.ranking_text import (
     although_suspect,
     checked_text,
@@ -39,7 +39,9 @@ def screen_lines(analysis: Analysis) -> list[str]:
     if analysis.max_rates or analysis.only_memory or not analysis.summaries:
         return []
     if analysis.load_curves:
-        return curve_lines(analysis.load_curves)
+        planned_rate = (analysis.campaign.manifest or {}).get("plan_for_per_second")
+        planned = sizing_lines(analysis.load_curves, planned_rate) if planned_rate else []
+        return [*curve_lines(analysis.load_curves), *planned]
 
     lines = []
     for forest in forests(analysis):

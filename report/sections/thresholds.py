@@ -14,7 +14,6 @@ from report.analysis.figures import (
     consumer_cpu,
     cores,
     limited_share,
-    node_kind,
     percentile,
     throughput,
 )
@@ -135,10 +134,9 @@ def _judged_at_rate(threshold: Mapping[str, Any], target: TargetCurve) -> Judgem
     """Judges a target at a rate, by its points or between two of them (rule M35)."""
     metric = threshold["metric"]
     rate_per_second = threshold["at_per_second"]
-    kind = node_kind(target.identity.layer) if metric == "cpu" else metric.removesuffix("_cores")
+    kind = metric.removesuffix("_cores")
     found = target.at(Part(kind, kind), rate_per_second)
-    estimate = found.cpu_us_per_request if metric == "cpu" else found.estimate
-    value = estimate.value if estimate else None
+    value = found.estimate.value if found.estimate else None
     _, show = _METRICS[metric]
     return Judgement(
         target.rows[0],

@@ -12,7 +12,7 @@ import type { RunSelection, SelectionOptions } from "../adaptive/rounds.js";
 import { readOwnFile } from "../files/own-files.js";
 import { REPORT_S, runS } from "../plan/estimate.js";
 import { parseThresholds } from "../request/thresholds.js";
-import { coresOf, cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
+import { cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import {
   nextRuns,
@@ -23,6 +23,7 @@ import {
 } from "./searched-rates.js";
 
 type Metric = Threshold["metric"];
+const noFigure = (): undefined => undefined;
 type TrialRecord = MaxRateState["trials"][number];
 
 /**
@@ -42,9 +43,10 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null
   // The CPU time of the program that calls the limiter.
   cpu: (result) =>
     cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
-  server_cores: (result) => coresOf(result, "server"),
-  store_cores: (result) => coresOf(result, "store"),
-  service_cores: (result) => coresOf(result, "service"),
+  // Cores at a rate come from a load curve, and a search refuses them.
+  server_cores: noFigure,
+  store_cores: noFigure,
+  service_cores: noFigure,
 };
 
 /** The rounding error of shares, so that a value on the edge of its tolerance is within it. */

@@ -11,7 +11,7 @@ import type { RequestedLoad, RequestedRounds } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { AUTO, badValue, numberIn } from "./setting-values.js";
 import { DEFAULT_MAX_RUNS } from "./settings.js";
-import { parseThresholds } from "./thresholds.js";
+import { thresholdsOf } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
 
@@ -87,10 +87,7 @@ function searchOf(settings: Settings): Search | undefined {
   if (order.value === "consecutive")
     throw usageError(`${order.source} consecutive: --find-max-rate interleaves its trials`);
 
-  const objectives = parseThresholds(slo.source, slo.value);
-  const atRate = objectives.find(({ at_per_second }) => at_per_second !== undefined);
-  if (atRate)
-    throw usageError(`${slo.source} ${atRate.text}: the search finds the rate: leave out @…`);
+  const objectives = thresholdsOf(slo, false);
   const budget = settings.find("budget");
   return definedOnly({ objectives, searchBudgetS: budget && budgetS(budget) });
 }

@@ -14,7 +14,7 @@ interface Unit {
 
 const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000 }, max: 3_600_000 };
 const SHARE: Unit = { factors: { "": 1, "%": 0.01 }, max: 1 };
-const CORES: Unit = { factors: { "": 1, cores: 1, "%": 0.01 }, max: 10_000 };
+const CORES: Unit = { factors: { "": 1, "%": 0.01 }, max: 10_000 };
 
 const METRICS: Readonly<Record<Metric, Unit>> = {
   throughput: { factors: { "": 1, "/s": 1 }, max: 1e9 },
@@ -31,20 +31,13 @@ const METRICS: Readonly<Record<Metric, Unit>> = {
   service_cores: CORES,
 };
 
-/**
- * The figures that a load curve has between its rates (M35). A percentile is known only at the rates
- * that were measured.
- */
-const INTERPOLATED: readonly Metric[] = ["cpu", "server_cores", "store_cores", "service_cores"];
-
 const FORM =
-  /^(?<metric>[a-z0-9_.]+)\s*(?<op><=|>=|<|>|=)\s*(?<value>\d{1,12}(?:\.\d{1,9})?)\s*(?<unit>%|\/s|[a-zµ]*)(?:\s*(?:±|\+-|\+\/-)\s*(?<tolerance>\d{1,12}(?:\.\d{1,9})?)\s*(?<toleranceUnit>%|\/s|[a-zµ]*))?(?:\s*@\s*(?<rate>[^\s/]+)(?:\/s)?)?$/u;
+  /^(?<metric>[a-z0-9_.]+)\s*(?<op><=|>=|<|>|=)\s*(?<value>\d{1,12}(?:\.\d{1,9})?)\s*(?<unit>%|\/s|[a-zµ]*)(?:\s*(?:±|\+-|\+\/-)\s*(?<tolerance>\d{1,12}(?:\.\d{1,9})?)\s*(?<toleranceUnit>%|\/s|[a-zµ]*))?$/u;
 
 const NAMES = Object.keys(METRICS).join(", ");
 
 /**
- * Reads a list such as `p99<10ms,errors<0.1%,limited_share=0.1±0.01`, also with `+-`. A figure of a
- * load curve takes a rate: `server_cores<0.3@1000/s`.
+ * Reads a list such as `p99<10ms,errors<0.1%,limited_share=0.1±0.01`, also with `+-`.
  * @throws usageError
  */
 export function parseThresholds(source: string, text: string): Threshold[] {
@@ -54,18 +47,14 @@ export function parseThresholds(source: string, text: string): Threshold[] {
 
 /**
  * The thresholds of a campaign.
- * @param isOfCurve whether it has a load curve, which alone has figures at a rate between its own
+ * @param isOfCurve whether it has a load curve, which alone has cores at a rate
  * @throws usageError
  */
 export function thresholdsOf({ source, value }: SettingValue, isOfCurve: boolean): Threshold[] {
   const thresholds = parseThresholds(source, value);
   const ofCurve = thresholds.find(({ at_per_second }) => at_per_second !== undefined);
   if (!ofCurve || isOfCurve) return thresholds;
-  throw badValue(
-    source,
-    ofCurve.text,
-    "a figure at a rate comes from a load curve: add --load-curve",
-  );
+  throw badValue(source, ofCurve.text, "cores at a rate come from a load curve: add --load-curve");
 }
 
 /** The rate of `plan-for`. @throws usageError where there is no load curve */
@@ -83,8 +72,23 @@ export function plannedRate(settings: Settings): number | undefined {
 const rateIn = (source: string, text: string): number =>
   numberIn("rate", source, text.replace(/ ?\/s$/, ""), false);
 
+/** A threshold with the rate at which it must hold, e.g. `server_cores<0.3@1000/s`. */
 function parseThreshold(source: string, text: string): Threshold {
-  const refused = (remedy: string) => badValue(source, text, remedy);
+  const [limit = "", rate, ...others] = text.split("@").map((part) => part.trim());
+  const threshold = { ...parseLimit(source, limit, text), text };
+  const isOfCores = METRICS[threshold.metric] === CORES;
+  if (isOfCores !== (rate !== undefined) || others.length > 0)
+    throw badValue(
+      source,
+      text,
+      isOfCores ? "give its rate, e.g. server_cores<0.3@1000/s" : "only cores take a rate",
+    );
+  return rate === undefined ? threshold : { ...threshold, at_per_second: rateIn(source, rate) };
+}
+
+/** @param whole the text of the whole threshold, for messages */
+function parseLimit(source: string, text: string, whole: string): Threshold {
+  const refused = (remedy: string) => badValue(source, whole, remedy);
   const parts = FORM.exec(text)?.groups;
   if (!parts)
     throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);
@@ -111,17 +115,7 @@ function parseThreshold(source: string, text: string): Threshold {
   if (isExact !== (parts.tolerance !== undefined))
     throw refused(isExact ? "= needs a tolerance, e.g. =0.1±0.01" : "only = takes a tolerance");
 
-  const { rate } = parts;
-  if (rate !== undefined && !INTERPOLATED.includes(metric))
-    throw refused(`${metric} takes no @rate, only these do: ${INTERPOLATED.join(", ")}`);
-
-  const threshold = {
-    text,
-    metric,
-    op,
-    value: read(parts.value, parts.unit),
-    ...(rate === undefined ? {} : { at_per_second: rateIn(source, rate) }),
-  };
+  const threshold = { text, metric, op, value: read(parts.value, parts.unit) };
   if (!isExact) return threshold;
   return { ...threshold, tolerance: read(parts.tolerance, parts.toleranceUnit || parts.unit) };
 }

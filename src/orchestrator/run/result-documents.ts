@@ -291,15 +291,6 @@ export function cpuUsPerRequest(
   return figures.length > 0 ? sum(figures) : undefined;
 }
 
-/** How many CPUs the roles of a kind kept busy together. It is undefined without such a role. */
-export function coresOf(
-  { resources }: Pick<MeasuredResult, "resources">,
-  measured: MeasuredKind,
-): number | undefined {
-  const roles = Object.values(resources).filter(({ kind }) => kind === measured);
-  return roles.length > 0 ? sum(roles.map(({ cpu_percent }) => cpu_percent)) / 100 : undefined;
-}
-
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";

@@ -58,7 +58,8 @@ HEADER = (
     "cpu_us_per_decision_generator_min,cpu_us_per_decision_generator_max,service_p50_ms_min,service_p50_ms_max,"
     "service_p99_ms_min,service_p99_ms_max,sends_per_second_min,sends_per_second_max,sends_late_min,sends_late_max,"
     "sends_dropped_min,sends_dropped_max,send_gap_intended_ms_min,send_gap_intended_ms_max,"
-    "ratio,ratio_interval_low,ratio_interval_high,ratio_to,conclusion,statement,settled,cpu_settled,server_cores,service_cores,store_cores,generator_cores,server_cores_min,"
+    "ratio,ratio_interval_low,ratio_interval_high,ratio_to,conclusion,statement,settled,cpu_settled,"
+    "server_cores,service_cores,store_cores,generator_cores,server_cores_min,"
     "server_cores_max,service_cores_min,service_cores_max,store_cores_min,store_cores_max,"
     "generator_cores_min,generator_cores_max\n"
 )
@@ -88,8 +89,8 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         + "library,fixed window,,,false,150,30000.000,,12.000,,false,,0,,,,,1,,true,none,2,"
         "30.000,0.850,1.000,1.000,40,20000000,,1.000,1.000,20000000,20000000,,,12.000,12.000,40.000,40.000,"
         "80.000,80.000,,,0.024,0.048,0.080,0.160,0.2000,0.4000,0,0,100,200,20000.000,40000.000,,,12.000,12.000"
-        + "," * 22
-        + "\n"
+        + "," * 23
+        + "0.800000,,0.000360,0.001200,0.800000,0.800000,,,0.000240,0.000480,0.000800,0.001600\n"
     )
     assert outcome.text("summary.csv") == HEADER + line
 
