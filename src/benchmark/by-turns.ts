@@ -12,12 +12,17 @@ import { definedOnly } from "../kit/defined-only.js";
 import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
-import { findWorkload } from "../traffic/lookup.js";
 import { lengthsFor, longTurns, pipelineFillsMs, secondsOfSlices } from "../traffic/turn-order.js";
 import type { Reopened } from "./closed-loop.js";
 import type { Driver } from "./drivers/driver.js";
 import { loadDriver } from "./drivers/index.js";
-import { requestCounts, requireLimits, secondEvent, withLeadIn } from "./generator-run.js";
+import {
+  requestCounts,
+  requireLimits,
+  requireWorkload,
+  secondEvent,
+  withLeadIn,
+} from "./generator-run.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { generatorAsConsumer } from "./measurement/generator-readings.js";
@@ -183,7 +188,7 @@ class GroupRound {
     const clocks = new ClockComparison();
     for (const spec of group.runs) {
       requireLimits(spec);
-      if (spec.generator.servers.length > 0) findWorkload(spec.generator.workload.id);
+      requireWorkload(spec);
     }
     const driver = await loadDriver(group.runs[0].generator.layer);
     const members = await Promise.all(group.runs.map((spec) => Member.identify(spec)));

@@ -51,11 +51,17 @@ class Target(Record):
 Complexity: TypeAlias = Annotated[int, Meta(ge=1, le=1000000)]
 
 
+class Request(Record):
+    path: Annotated[str, Meta(min_length=1, max_length=2048)]
+    headers: Maybe[dict[str, Annotated[str, Meta(max_length=4096)]]] = None
+
+
 class Workload(Record):
     id: Id
     complexity: Maybe[Complexity] = None
     payload_bytes: Maybe[Complexity] = None
     keys: Maybe[CountFrom1] = None
+    request: Maybe[Request] = None
 
 
 Connections: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
@@ -247,7 +253,7 @@ class Diagnosis(Record):
     nodes: list[Node]
 
 
-class Request(Record):
+class MeasuredResultRequest(Record):
     layer: Literal["server", "limiter"]
     urls: list[str]
     label: str
@@ -915,7 +921,7 @@ class MeasuredResult(Record):
     finished_at: StartedAt
     notes: list[str]
     status: Literal["measured"]
-    request: Request
+    request: MeasuredResultRequest
     duration: Positive
     requests: Requests
     warmup: Warmup
@@ -1174,6 +1180,11 @@ class ManifestStore(Record):
     embedded: bool
 
 
+class App(Record):
+    command: str
+    revision: Maybe[str] = None
+
+
 class ManifestModule(Record):
     sha256: str
 
@@ -1351,6 +1362,7 @@ class Manifest(Record):
     machines: Maybe[Annotated[list[ManifestMachine], Meta(min_length=1)]] = None
     engine: Maybe[Engine] = None
     images: Maybe[dict[str, Image]] = None
+    apps: Maybe[dict[str, App]] = None
     modules: Maybe[dict[str, ManifestModule]] = None
     plugins: Maybe[list[Plugin]] = None
     versions: Maybe[list[Version]] = None

@@ -23,6 +23,7 @@ import {
   calibrated,
   withCalibration,
 } from "./calibration.js";
+import { appLines, startedApp } from "./campaign-apps.js";
 import {
   type GeneratorTrial,
   generatorsNeeded,
@@ -82,7 +83,7 @@ export async function findPlan(
 
   let plan = planOf(request, { ...planContext, ...definedOnly({ findings }) });
   if (generatorTrials) plan = withGeneratorTrials(plan, generatorTrials);
-  plan = withSources(plan, context.plugins);
+  plan = withSources(plan, context.plugins, await appLines(request.apps));
   if (calibration) plan = withCalibration(plan, calibration);
   return { request, plan };
 }
@@ -136,7 +137,7 @@ function trialsOf(
       caps,
       warmupS: CALIBRATION_WARMUP_S,
       modules: moduleFiles(request.place.programs),
-      ...definedOnly({ external, authority }),
+      ...definedOnly({ external, authority, app: startedApp(request.apps, configuration.target) }),
     };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
     return {

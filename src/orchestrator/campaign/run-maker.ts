@@ -23,6 +23,7 @@ import { executeRound, type RoundEnd, type RoundMember } from "../run/rounds/exe
 import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
 import type { StoreAuthority } from "../run/store/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
+import { startedApp } from "./campaign-apps.js";
 import type { CampaignMachines } from "./campaign-machines.js";
 import type { CampaignProgress } from "./campaign-progress.js";
 import { checkPlugins } from "./used-plugins.js";
@@ -168,6 +169,7 @@ export class RunMaker {
       caps: request.place.caps,
       modules: moduleFiles(request.place.programs),
       ...definedOnly({ partFaults, external, authority, diagnose: planned.diagnose }),
+      ...definedOnly({ app: startedApp(request.apps, configuration.target) }),
     };
   }
 

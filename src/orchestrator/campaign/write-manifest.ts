@@ -27,6 +27,7 @@ import { moduleHashes } from "../plan/module-files.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { runtimeRecordOf } from "../run/result-documents.js";
+import { appIdentities } from "./campaign-apps.js";
 import { cpusOf, machineConditions } from "./campaign-machines.js";
 import { requireComparable } from "./compare-manifests.js";
 import { campaignReadme } from "./readme.js";
@@ -45,6 +46,7 @@ export async function startManifest(
   const programs = programsOf(plan, runtime, external);
   const usesEmbedded = Object.values(programs).some(({ embedded }) => embedded);
   const modules = await moduleHashes(request);
+  const apps = await appIdentities(request.apps);
   const git_revision = await gitRevision(packageFolder);
   const harness = {
     version: harnessVersion(packageFolder),
@@ -76,6 +78,7 @@ export async function startManifest(
       images: runtime.images && { ...runtime.images },
     }),
     stores: programs,
+    ...definedOnly({ apps }),
     ...definedOnly({ modules: Object.keys(modules).length > 0 ? modules : undefined }),
     generator: { workers: place.workers },
     conditions: campaignConditions(place.caps, plan, runtime, machine, machines),

@@ -13,7 +13,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, FRAMEWORK, isCopy, SAME_SCRIPT, separationsOf } from "../../targets/options.js";
-import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
+import { type Availability, findClient, isClientId, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
 
@@ -307,10 +307,7 @@ function hasAllOf(target: Target, named: TargetText): boolean {
  */
 function isNamed({ configuration: { layer, target } }: Planned, text: string): boolean {
   if (isProgramLayer(layer)) return target.store === text;
-  return (
-    clients.some(({ id }) => id === parseTargetText(text).client) &&
-    hasAllOf(target, parseReference(text))
-  );
+  return isClientId(parseTargetText(text).client) && hasAllOf(target, parseReference(text));
 }
 
 /**

@@ -12,6 +12,14 @@ import type { ReadTrace } from "../files/trace-log.js";
 import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
+import {
+  appDefaults,
+  appReference,
+  appRuntime,
+  appTargets,
+  requestedApps,
+  shownRequest,
+} from "./app-flags.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configCriteria, configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
@@ -29,6 +37,7 @@ import { openLoopsOf, runsOf } from "./rates.js";
 import { assignments, HIDDEN_STORE, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import type {
   Request,
+  RequestedApps,
   RequestedComparisons,
   RequestedLimits,
   RequestedLoad,
@@ -161,8 +170,9 @@ function targetsOf(
 }
 
 /** The settings that say with what the report compares the results. */
-function comparisonsOf(settings: Settings): RequestedComparisons {
-  const reference = settings.find("reference")?.value;
+function comparisonsOf(settings: Settings, apps: RequestedApps | undefined): RequestedComparisons {
+  const requested = settings.find("reference")?.value;
+  const reference = apps ? appReference(apps, requested) : requested;
   const addsReference = reference === AUTO;
   const threshold = settings.find("threshold");
   const margin = settings.get("margin");
@@ -229,6 +239,7 @@ function detailOf(settings: Settings): OutputMode["detail"] {
 }
 
 interface RecordedValues {
+  apps: RequestedApps | undefined;
   seed: number;
   plugins: readonly string[];
   concurrency: SettingValue;
@@ -241,6 +252,7 @@ function recordedSettings(settings: Settings, values: RecordedValues): RequestRe
   const recorded = settings.record();
   recorded.concurrency = values.concurrency.value;
   recorded.seed = String(values.seed);
+  if (values.apps) recorded["app-folder"] = values.apps.folder;
   if (values.plugins.length > 0) recorded.plugin = JSON.stringify(values.plugins);
   if (values.trace) {
     recorded.trace = resolve(settings.get("trace").value);
@@ -286,14 +298,17 @@ export function requestFromLayers(
 ): Request {
   const preset = presetOf(layers);
   const isStrict = preset?.strict === true;
-  const settings = new Settings(layers, notices, preset ? presetLayer(preset) : undefined);
+  const defaults = [...(appDefaults(layers) ?? []), ...(preset ? presetLayer(preset) : [])];
+  const settings = new Settings(layers, notices, new Map(defaults));
 
+  const apps = requestedApps(settings);
   const entries = requestedEntries(settings, notices);
-  const clients = requestedClients(settings, entries.layers);
+  const clients = apps ? appTargets(apps) : requestedClients(settings, entries.layers);
   const storeAccess = storeAccessOf(settings);
   const plugins = pluginPaths(settings);
   const trace = requestedTrace(settings, notices);
-  const { runtime, access, hostsFile } = placesOf(settings);
+  const { runtime: requestedRuntime, access, hostsFile } = placesOf(settings);
+  const runtime = apps ? appRuntime(requestedRuntime) : requestedRuntime;
   const nodes = nodesOf(settings, runtime);
 
   const { load, concurrency } = loadsFrom(settings, trace, notices);
@@ -309,14 +324,16 @@ export function requestFromLayers(
   const caps = capsFrom(settings);
 
   // The members are read in this order, which is that of the notices.
-  return {
+  return definedOnly({
     targets: targetsOf(settings, clients, nodes),
-    comparisons: comparisonsOf(settings),
+    apps,
+    comparisons: comparisonsOf(settings, apps),
     storeLayer: requestedStoreLayer(settings, entries.layers),
     entries: {
       ...entries,
       workloads: workloadsOf(settings.list("workload")),
       complexity: settings.number("complexity"),
+      ...definedOnly({ request: apps && shownRequest(apps.request) }),
     },
     limits: requestedLimits(settings),
     rounds: roundsOf(settings, diagnose, seed),
@@ -339,12 +356,12 @@ export function requestFromLayers(
     output: outputOf(settings),
     start: startOf(settings, isStrict),
     record: {
-      settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),
+      settings: recordedSettings(settings, { apps, seed, plugins, concurrency, trace, hostsFile }),
       command: storeAccess.STORE_URL ? `${HIDDEN_STORE} ${command(seed)}` : command(seed),
       criteria: [],
     },
     notices,
-  };
+  });
 }
 
 /**

@@ -86,8 +86,9 @@ export class RunSpecs {
     places: Places,
     allocation: PartAllocation,
   ): RunSpec {
-    const { configuration, workers, warmupS, seed, diagnose } = this.#settings;
+    const { configuration, workers, warmupS, seed, diagnose, app } = this.#settings;
     const { layer, workload, traffic, load, extent, faults } = configuration;
+    const foreign = app ? (true as const) : undefined;
     return {
       ...this.#common(id, places, allocation),
       generator: {
@@ -103,11 +104,16 @@ export class RunSpecs {
         timeout_s: REQUEST_TIMEOUT_S,
         servers: this.#serverIds.map((server) => {
           const { host, port } = placeOf(server, places);
-          return { id: server, url: `http://${host}:${port}`, run_nonce: this.nonceOf(server) };
+          const url = `http://${host}:${port}`;
+          return definedOnly({ id: server, url, run_nonce: this.nonceOf(server), foreign });
         }),
         progress: "json",
         waits_for_readings: true,
-        ...definedOnly({ timeline: faults ? (true as const) : undefined, diagnose }),
+        ...definedOnly({
+          timeline: faults ? (true as const) : undefined,
+          diagnose,
+          request: app?.request,
+        }),
       },
     };
   }

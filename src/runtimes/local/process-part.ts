@@ -6,7 +6,7 @@ import type { NodePlace } from "../../kit/env.js";
 import { environmentError } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { LineClient, lineWriter, PartOutput } from "../part-output.js";
-import { identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
+import { endProcess, identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import { RestartablePart } from "../restartable-part.js";
 import { readRunDelays } from "../run-delay.js";
@@ -17,6 +17,7 @@ import type {
   ProcessIdentity,
   RunningPart,
 } from "../runtime-types.js";
+import { identitiesIn, processTree, treeCounters } from "./process-tree.js";
 
 export function spawnProgram(
   path: string,
@@ -58,6 +59,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
   readonly ask?: (line: string) => Promise<string | undefined>;
   readonly write?: (line: string) => void;
   readonly #launch: Launch;
+  readonly #hasProcessTree: boolean;
   readonly printed: PartOutput;
   readonly #earlier = new EarlierCounters();
   #child: Child;
@@ -77,6 +79,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     const hasNamedPorts = Object.keys(ports).length > 0;
     this.address = definedOnly({ host, port, ports: hasNamedPorts ? ports : undefined });
     this.#launch = launch;
+    this.#hasProcessTree = part.hasProcessTree === true;
     this.#child = child;
     this.#identity = identity;
     this.printed = printed;
@@ -110,18 +113,26 @@ export class LocalPart extends RestartablePart implements RunningPart {
   }
 
   async counters(): Promise<PartCounters> {
-    const { ctime, memory } = await pidusage(this.process.pid);
-    return this.#earlier.plus({ cpu_us: Math.round(ctime * 1000), resident_bytes: memory });
+    return this.#earlier.plus(await this.#ownCounters());
   }
 
-  runDelays() {
-    return readRunDelays([this.process.pid]);
+  async #ownCounters(): Promise<PartCounters> {
+    const { pid } = this.process;
+    if (this.#hasProcessTree) return treeCounters(pid);
+    const { ctime, memory } = await pidusage(pid);
+    return { cpu_us: Math.round(ctime * 1000), resident_bytes: memory };
+  }
+
+  async runDelays() {
+    const { pid } = this.process;
+    if (!this.#hasProcessTree) return readRunDelays([pid]);
+    return readRunDelays((await processTree(pid)).map((member) => member.pid));
   }
 
   async kill(): Promise<void> {
     const { pid } = this.process;
-    const { ctime } = await pidusage(pid);
-    this.#earlier.keep({ cpu_us: Math.round(ctime * 1000), resident_bytes: 0 });
+    const { cpu_us } = await this.#ownCounters();
+    this.#earlier.keep({ cpu_us, resident_bytes: 0 });
     this.isDown = true;
     signalGroup(pid, "SIGKILL");
     await this.#child;
@@ -156,7 +167,10 @@ export class LocalPart extends RestartablePart implements RunningPart {
     if (!this.isDown) {
       // A stopped process gets no signal but SIGKILL.
       if (this.#isPaused) await this.resume();
+      const others = this.#hasProcessTree ? await identitiesIn(pid) : [];
       await stopGroup(pid, this.#child);
+      // A worker may outlive its leader, or have left its group.
+      await Promise.all(others.map(endProcess));
       await removeSocketsOf(pid);
     }
     this.ended({ code: null, signal: "SIGKILL" });
