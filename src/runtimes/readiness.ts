@@ -40,12 +40,9 @@ export async function waitUntilReady(
   for (;;) {
     await beforeCheck();
     if (ended) {
-      throw environmentError(
-        `${name} ended with ${ended.code ?? ended.signal}: ${lastLine()}`,
-        {
-          cause: new Error(running.lastLines().join("\n")),
-        },
-      );
+      throw environmentError(`${name} ended with ${ended.code ?? ended.signal}: ${lastLine()}`, {
+        cause: new Error(running.lastLines().join("\n")),
+      });
     }
     if (await isReady()) return;
     if (performance.now() > deadline)

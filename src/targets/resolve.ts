@@ -19,7 +19,13 @@ import type { ClientDescription, LimiterDescription } from "./target-types.js";
 import { findTopology } from "./topologies.js";
 import { describeClient, onStore, withOptions } from "./varied-client.js";
 
-export { findClient, findFramework, findLimiter, findStore, isClientId } from "./find-description.js";
+export {
+  findClient,
+  findFramework,
+  findLimiter,
+  findStore,
+  isClientId,
+} from "./find-description.js";
 export { findTopology } from "./topologies.js";
 export { describeClient } from "./varied-client.js";
 

@@ -55,9 +55,7 @@ function keysOfNoApp({ target, traffic }: Candidate): string | undefined {
   const profile = findProfile(traffic);
   const isOfOurLimiters =
     profile.binding !== undefined ||
-    profile
-      .population()
-      .requests.some(([key, ...others]) => others.length > 0 || isExhausted(key));
+    profile.population().requests.some(([key, ...others]) => others.length > 0 || isExhausted(key));
   return isOfOurLimiters
     ? `the traffic ${traffic} is about limiters of ours: give another, e.g. --traffic allowed`
     : undefined;

@@ -98,7 +98,8 @@ function namedApps(setting: SettingValue): NamedApp[] {
   const apps = exactTexts(setting.value).map((text) => appOf(setting.source, text));
   const names = apps.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw usageError(`${setting.source} ${twice}: give each app its own name`);
+  if (twice !== undefined)
+    throw usageError(`${setting.source} ${twice}: give each app its own name`);
   if (apps.length > MOST_APPS)
     throw usageError(`${setting.source}: ${apps.length} apps: give at most ${MOST_APPS}`);
   return apps;
@@ -120,7 +121,8 @@ function appOf(source: string, text: string): NamedApp {
 const PATH = /^\/[\x21-\x7e]*$/;
 
 /** Names of query parameters whose values nobody should find in a report. */
-const SECRET_PARAMETER = /[?&](?<name>[^=&]*(?:key|token|secret|passw|auth|sig)[^=&]*)=(?!\{key\})/i;
+const SECRET_PARAMETER =
+  /[?&](?<name>[^=&]*(?:key|token|secret|passw|auth|sig)[^=&]*)=(?!\{key\})/i;
 
 /** @throws usageError for a text that is no path, or that holds what may be a credential */
 function pathIn(setting: SettingValue | undefined): string | undefined {
@@ -166,7 +168,8 @@ function headersOf(lines: readonly string[]): Record<string, string> {
 }
 
 /** Headers whose values say what a client can read, and nothing secret. */
-const PUBLIC_HEADERS = /^(?:accept(?:-.*)?|content-type|user-agent|cache-control|x-forwarded-for)$/i;
+const PUBLIC_HEADERS =
+  /^(?:accept(?:-.*)?|content-type|user-agent|cache-control|x-forwarded-for)$/i;
 
 /** Whether the value of a header can be shown: one that is public, or that is nothing but the key. */
 const isShown = (name: string, value: string): boolean =>

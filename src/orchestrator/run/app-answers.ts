@@ -1,8 +1,8 @@
 import { appName, KEY_PLACE } from "../../contract/app.js";
 import { askDirectly } from "../../kit/direct-http.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
-import type { RunningRole } from "./part-supervisor.js";
 import { READY_KEY, readyRequestOf } from "./app-role.js";
+import type { RunningRole } from "./part-supervisor.js";
 import type { RunSettings, StartedApp } from "./run-settings.js";
 
 const ASK_WITHIN_MS = 10_000;

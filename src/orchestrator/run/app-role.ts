@@ -1,8 +1,8 @@
 import { appName, KEY_PLACE } from "../../contract/app.js";
-import { findStore } from "../../targets/resolve.js";
-import type { NodePlace } from "../../kit/env.js";
 import { definedOnly } from "../../kit/defined-only.js";
+import type { NodePlace } from "../../kit/env.js";
 import type { Part, ReadyAnswer } from "../../runtimes/runtime-types.js";
+import { findStore } from "../../targets/resolve.js";
 import type { RunSettings, StartedApp } from "./run-settings.js";
 
 /** The key of the requests that ask whether an app is ready, which no traffic has. */

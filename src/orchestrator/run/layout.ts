@@ -11,7 +11,13 @@ import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { parsedJson } from "../../runtimes/json.js";
 import { ownPart } from "../../runtimes/own-programs.js";
-import type { OwnProgram, Part, PartAllocation, PartFile, ReadyAnswer } from "../../runtimes/runtime-types.js";
+import type {
+  OwnProgram,
+  Part,
+  PartAllocation,
+  PartFile,
+  ReadyAnswer,
+} from "../../runtimes/runtime-types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";

@@ -59,9 +59,7 @@ export function requestBuffer({ url, request }: Endpoint, descriptors: Descripto
   if (request) return appRequestBuffer(url, request, descriptors[0]);
   const query = new URLSearchParams(url.search);
   for (const userId of descriptors) query.append("userId", userId);
-  return Buffer.from(
-    `GET ${url.pathname}?${query} HTTP/1.1\r\n${connectionLines(url)}\r\n`,
-  );
+  return Buffer.from(`GET ${url.pathname}?${query} HTTP/1.1\r\n${connectionLines(url)}\r\n`);
 }
 
 function freshKeyOffsets(buffer: Buffer): number[] {

@@ -45,9 +45,9 @@ test("a request to an app has its key in path and headers, and fresh keys keep t
 });
 
 describe("the connections of a run to several servers", () => {
-  const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map(
-    (url) => ({ url: new URL(url) }),
-  );
+  const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map((url) => ({
+    url: new URL(url),
+  }));
   const stream = { next: () => 0 };
   const connections = (count: number, first = 0) =>
     connectionsTo(servers, { requests: [[FRESH_KEY]], streams: Array(count).fill(stream), first });
