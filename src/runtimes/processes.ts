@@ -108,6 +108,17 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
 }
 
 /**
+ * How a process is started that leads a group of its own: Ctrl-C on the terminal reaches this
+ * process alone, which then stops things in order.
+ */
+export const LEADS_ITS_GROUP = {
+  buffer: false,
+  reject: false,
+  detached: true,
+  cleanup: false,
+} as const;
+
+/**
  * Waits for a process that leads its group, which the signal ends.
  * @param hold records the process first
  */

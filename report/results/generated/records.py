@@ -29,7 +29,7 @@ class Target(Record):
     topology: Id
     limiter: Id
     options: list[Id]
-    decided_by: Literal["library", "module", "service", "in-process", "nothing"]
+    decided_by: Literal["library", "module", "service", "in-process", "app", "nothing"]
     client_version: Maybe[ClientVersion] = None
     store_version: Maybe[ClientVersion] = None
     limiter_version: Maybe[ClientVersion] = None

@@ -35,6 +35,7 @@ import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/even
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
+import { appLines } from "./campaign-apps.js";
 import { pendingGeneratorsText } from "./generator-trials.js";
 import { expectedOpening } from "./open-runtime.js";
 import { registerPlugins, withSources } from "./used-plugins.js";
@@ -86,7 +87,7 @@ export async function previewCampaign(
     partFaults: description.partFaults,
     placeNotes: limitsNotes(description.id),
   };
-  const plan = withSources(planOf(request, context), plugins);
+  const plan = withSources(planOf(request, context), plugins, await appLines(request.apps));
   if (request.load.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
@@ -111,7 +112,7 @@ export async function previewCampaign(
   notices.push(...(await installationNotes(requestedVersions(plan))));
   if (request.place.storeAccess.STORE_URL && !external) notices.push(NOT_CONTACTED);
 
-  const node = await serverNode(description.id, packageFolder);
+  const node = request.apps ? undefined : await serverNode(description.id, packageFolder);
   return {
     runtime: { id: description.id, choice, ...definedOnly({ node }) },
     plan,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isApp } from "../../contract/app.js";
 import type { KindCaps } from "../../contract/configuration.js";
 import {
   MANIFEST_SCHEMA,
@@ -147,7 +148,7 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
     if (!limiter_version) used.add(limiter);
   }
   const usesDefaultFramework = configurations.some(
-    ({ configuration: { target } }) => !target.framework,
+    ({ configuration: { target } }) => !target.framework && !isApp(target),
   );
   const framework = usesDefaultFramework ? [DEFAULT_FRAMEWORK] : [];
   const installed = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)];

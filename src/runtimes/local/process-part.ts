@@ -6,7 +6,13 @@ import type { NodePlace } from "../../kit/env.js";
 import { environmentError } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { LineClient, lineWriter, PartOutput } from "../part-output.js";
-import { endProcess, identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
+import {
+  identityOf,
+  LEADS_ITS_GROUP,
+  removeSocketsOf,
+  signalGroup,
+  stopGroup,
+} from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import { RestartablePart } from "../restartable-part.js";
 import { readRunDelays } from "../run-delay.js";
@@ -17,7 +23,7 @@ import type {
   ProcessIdentity,
   RunningPart,
 } from "../runtime-types.js";
-import { identitiesIn, processTree, treeCounters } from "./process-tree.js";
+import { processTree, stopTree, treeCounters } from "./process-tree.js";
 
 export function spawnProgram(
   path: string,
@@ -31,12 +37,7 @@ export function spawnProgram(
     env,
     extendEnv: false,
     stdin,
-    buffer: false,
-    reject: false,
-    // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops
-    // things in order.
-    detached: true,
-    cleanup: false,
+    ...LEADS_ITS_GROUP,
   });
 }
 type Child = ReturnType<typeof spawnProgram>;
@@ -167,10 +168,8 @@ export class LocalPart extends RestartablePart implements RunningPart {
     if (!this.isDown) {
       // A stopped process gets no signal but SIGKILL.
       if (this.#isPaused) await this.resume();
-      const others = this.#hasProcessTree ? await identitiesIn(pid) : [];
-      await stopGroup(pid, this.#child);
-      // A worker may outlive its leader, or have left its group.
-      await Promise.all(others.map(endProcess));
+      const stop = this.#hasProcessTree ? stopTree : stopGroup;
+      await stop(pid, this.#child);
       await removeSocketsOf(pid);
     }
     this.ended({ code: null, signal: "SIGKILL" });

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
 import { sum } from "../../kit/numbers.js";
-import { identityOf } from "../processes.js";
+import { endProcess, identityOf, stopGroup } from "../processes.js";
 import type { PartCounters } from "../runtime-types.js";
 
 /** A process as the system lists it. */
@@ -64,10 +64,13 @@ export async function processTree(root: number): Promise<ListedProcess[]> {
   return treeOf(root, await all);
 }
 
-/** The processes of a tree, each with its start, by which it is known once its id is used again. */
-export async function identitiesIn(root: number): Promise<{ pid: number; started: string }[]> {
+/** Ends a process that leads its group, and all that it has started, wherever that is now. */
+export async function stopTree(root: number, ended: Promise<unknown>): Promise<void> {
   const tree = await processTree(root);
-  return Promise.all(tree.map(({ pid }) => identityOf(pid)));
+  const members = await Promise.all(tree.map(({ pid }) => identityOf(pid)));
+  await stopGroup(root, ended);
+  // A worker may outlive its leader, or have left its group.
+  await Promise.all(members.map(endProcess));
 }
 
 /**
