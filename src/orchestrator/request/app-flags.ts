@@ -201,6 +201,12 @@ function storeOf(setting: SettingValue | undefined): RequestedApps["store"] {
   return { variable, id };
 }
 
+/** Records where apps start, in the place of the defaults that say nothing about them. */
+export function recordApps(recorded: Record<string, string>, { folder }: RequestedApps): void {
+  recorded["app-folder"] = folder;
+  for (const key of WITHOUT_APPS) delete recorded[key];
+}
+
 /** The targets of the apps, as texts. */
 export const appTargets = ({ apps, store }: RequestedApps): string[] =>
   apps.map(({ name }) => appTarget(name, store));

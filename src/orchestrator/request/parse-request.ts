@@ -17,8 +17,8 @@ import {
   appReference,
   appRuntime,
   appTargets,
+  recordApps,
   requestedApps,
-  shownRequest,
 } from "./app-flags.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configCriteria, configLayer } from "./config-file.js";
@@ -30,6 +30,7 @@ import {
   requestedDiagnosis,
   requestedEntries,
   requestedStoreLayer,
+  requestedWorkloads,
 } from "./layer-flags.js";
 import { presetLayer, presetOf } from "./preset-layer.js";
 import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./program-flags.js";
@@ -55,15 +56,7 @@ import {
   Settings,
   type SettingValue,
 } from "./setting-layers.js";
-import {
-  AUTO,
-  durationMode,
-  listOf,
-  numberIn,
-  turnIn,
-  warmupIn,
-  workloadsOf,
-} from "./setting-values.js";
+import { AUTO, durationMode, listOf, numberIn, turnIn, warmupIn } from "./setting-values.js";
 import { defaultOf } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 import { requestedTrace } from "./trace-flags.js";
@@ -252,7 +245,7 @@ function recordedSettings(settings: Settings, values: RecordedValues): RequestRe
   const recorded = settings.record();
   recorded.concurrency = values.concurrency.value;
   recorded.seed = String(values.seed);
-  if (values.apps) recorded["app-folder"] = values.apps.folder;
+  if (values.apps) recordApps(recorded, values.apps);
   if (values.plugins.length > 0) recorded.plugin = JSON.stringify(values.plugins);
   if (values.trace) {
     recorded.trace = resolve(settings.get("trace").value);
@@ -329,12 +322,7 @@ export function requestFromLayers(
     apps,
     comparisons: comparisonsOf(settings, apps),
     storeLayer: requestedStoreLayer(settings, entries.layers),
-    entries: {
-      ...entries,
-      workloads: workloadsOf(settings.list("workload")),
-      complexity: settings.number("complexity"),
-      ...definedOnly({ request: apps && shownRequest(apps.request) }),
-    },
+    entries: { ...entries, ...requestedWorkloads(settings, apps) },
     limits: requestedLimits(settings),
     rounds: roundsOf(settings, diagnose, seed),
     pauses: pausesOf(settings),

@@ -245,7 +245,7 @@ const targets = group("targets", "what is measured", [
   ),
 ]);
 
-const apps = group("apps", "HTTP servers of your own, measured in the place of targets", [
+const apps = group("apps", "HTTP servers of your own", [
   flag(
     "app <name=command>",
     `an HTTP server that listens at the port that PORT names, e.g. before="node a/server.js"; repeatable, up to ${MOST_APPS}`,

@@ -64,6 +64,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
   readonly printed: PartOutput;
   readonly #earlier = new EarlierCounters();
   #child: Child;
+  #end: Promise<unknown> = Promise.resolve();
   #identity: Required<ProcessIdentity>;
   #isPaused = false;
 
@@ -169,15 +170,30 @@ export class LocalPart extends RestartablePart implements RunningPart {
       // A stopped process gets no signal but SIGKILL.
       if (this.#isPaused) await this.resume();
       const stop = this.#hasProcessTree ? stopTree : stopGroup;
-      await stop(pid, this.#child);
+      await stop(pid, this.#end);
       await removeSocketsOf(pid);
     }
     this.ended({ code: null, signal: "SIGKILL" });
     await rm(folder, { recursive: true, force: true });
   }
 
+  /**
+   * How a process has ended. Its output may stay open for longer, where it has started others that
+   * outlive it.
+   */
+  #endOf(child: Child): Promise<Pick<Awaited<Child>, "exitCode" | "signal">> {
+    if (!this.#hasProcessTree) return child;
+    return new Promise((resolve) => {
+      child.once("exit", (exitCode, signal) =>
+        resolve(definedOnly({ exitCode: exitCode ?? undefined, signal: signal ?? undefined })),
+      );
+    });
+  }
+
   #watch(child: Child): void {
-    child.then(({ exitCode, signal }) => {
+    const end = this.#endOf(child);
+    this.#end = end;
+    end.then(({ exitCode, signal }) => {
       this.printed.finish();
       if (!this.isDown) this.ended({ code: exitCode ?? null, signal: signal ?? null });
     });

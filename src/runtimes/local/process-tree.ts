@@ -1,8 +1,15 @@
 import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
 import { sum } from "../../kit/numbers.js";
-import { endProcess, identityOf, stopGroup } from "../processes.js";
+import {
+  endProcess,
+  identityOf,
+  STOP_WITHIN_MS,
+  signalGroup,
+  signalProcess,
+} from "../processes.js";
 import type { PartCounters } from "../runtime-types.js";
 
 /** A process as the system lists it. */
@@ -64,13 +71,18 @@ export async function processTree(root: number): Promise<ListedProcess[]> {
   return treeOf(root, await all);
 }
 
-/** Ends a process that leads its group, and all that it has started, wherever that is now. */
+/**
+ * Ends a process that leads its group, and all that it has started, wherever that is now: a worker
+ * may have left the group, and may outlive its leader.
+ */
 export async function stopTree(root: number, ended: Promise<unknown>): Promise<void> {
   const tree = await processTree(root);
   const members = await Promise.all(tree.map(({ pid }) => identityOf(pid)));
-  await stopGroup(root, ended);
-  // A worker may outlive its leader, or have left its group.
+  signalGroup(root, "SIGTERM");
+  for (const { pid, group } of tree) if (group !== root) signalProcess(pid, "SIGTERM");
+  await Promise.race([ended, sleep(STOP_WITHIN_MS)]);
   await Promise.all(members.map(endProcess));
+  await ended;
 }
 
 /**

@@ -15,11 +15,21 @@ const run = (apps: Readonly<Record<string, string>>, ...flags: readonly string[]
   const named = Object.entries(apps).flatMap(([name, command]) => ["--app", `${name}=${command}`]);
   const short = ["--duration-mode", "custom:1", "--warmup", "0.2", "--runs", "1", "--seed", "1"];
   const places = ["--app-folder", folder, "--output", join(home, "results root")];
-  return Campaign.command(home, ["run", ...named, ...short, ...places, "--path", "/items", ...flags]);
+  return Campaign.command(home, [
+    "run",
+    ...named,
+    ...short,
+    ...places,
+    "--path",
+    "/items",
+    ...flags,
+  ]);
 };
 
 const serverOf = (campaign: Campaign, label: string) => {
-  const result = campaign.measured.find(({ configuration }) => configuration?.target.label === label);
+  const result = campaign.measured.find(
+    ({ configuration }) => configuration?.target.label === label,
+  );
   return { result, server: result?.resources["server-1"] };
 };
 
@@ -30,8 +40,7 @@ test("apps in Node and Python are measured by turns, with the CPU time of all th
       forks: `${process.execPath} forking-app.cjs`,
       python: "python3 python-app.py {port}",
     },
-    "--header",
-    "Authorization: Bearer s3cret",
+    ...["--header", "Authorization: Bearer s3cret", "--ready", "/not-there"],
   );
   await campaign.ends();
 
@@ -68,17 +77,29 @@ test("an app gets the address of a fresh store in its variable", needs(["redis"]
 
 /** Apps that cannot be measured, with the line that each of them gets. */
 const UNFIT = [
-  { name: "dies", command: `${process.execPath} -e 'throw new Error("no licence")'`, line: /dies ended with 1/ },
+  {
+    name: "dies",
+    command: `${process.execPath} -e 'throw new Error("no licence")'`,
+    line: /dies ended with 1/,
+  },
   { name: "deaf", command: "sleep 100", line: /deaf .*PORT/ },
   { name: "sick", command: `env STATUS=500 ${NODE}`, line: /sick .*500/ },
-  { name: "lost", command: NODE, flags: ["--path", "/elsewhere"], line: /lost .*\/elsewhere with 404.*--path/ },
+  {
+    name: "lost",
+    command: NODE,
+    flags: ["--path", "/elsewhere"],
+    line: /lost .*\/elsewhere with 404.*--path/,
+  },
   { name: "absent", command: "no-such-program-7", line: /--app absent: .*no-such-program-7/ },
 ];
 
 test("an app that dies, never listens, or answers with errors is one clear line", async () => {
   const printed = UNFIT.map(async ({ name, command, flags = [], line }) => {
     const { stderr } = await run({ [name]: command }, ...flags).ends(3);
-    expect(stderr.split("\n").filter((text) => line.test(text)), stderr).toHaveLength(1);
+    expect(
+      stderr.split("\n").filter((text) => line.test(text)),
+      stderr,
+    ).toHaveLength(1);
   });
   await Promise.all(printed);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
+import { requestFromLayers } from "../../../../src/orchestrator/request/parse-request.js";
 import { everything, labelsOf, parsed } from "../../../helpers/request.js";
 
 const TWO = ["--app", "before=node a.js --name 'x, y=z'", "--app", "after=node b.js"];
@@ -86,4 +87,14 @@ test("traffic that is about our own limiters measures no app", () => {
   for (const traffic of ["realistic", "mixed10", "denied"])
     expect(() => planOf("--traffic", traffic)).toThrow(/--traffic allowed/);
   expect(planOf("--traffic", "hot").configurations[0]?.configuration.traffic).toBe("hot");
+});
+
+test("a campaign with apps is repeated from its recorded settings, in any folder", () => {
+  const request = parsed([...TWO, "--seed", "1"]);
+  const layer = new Map(
+    Object.entries(request.record.settings).map(([key, value]) => [key, { source: key, value }]),
+  );
+  const repeated = requestFromLayers([layer], () => "", []);
+  expect(repeated.apps).toEqual(request.apps);
+  expect(makePlan(repeated, everything)).toEqual(makePlan(request, everything));
 });
