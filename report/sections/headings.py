@@ -9,7 +9,6 @@ from report.analysis.texts import load_text, varying_fields
 from report.results.model import Campaign, Identity
 from report.sections.script_text import mode_text
 
-
 #: The store of targets that have none.
 NO_STORE = "none"
 

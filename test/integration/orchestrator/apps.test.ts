@@ -40,7 +40,10 @@ test("apps in Node and Python are measured by turns, with the CPU time of all th
       forks: `${process.execPath} forking-app.cjs`,
       python: "python3 python-app.py {port}",
     },
-    ...["--header", "Authorization: Bearer s3cret", "--ready", "/not-there"],
+    "--header",
+    "Authorization: Bearer s3cret",
+    "--ready",
+    "/not-there",
   );
   await campaign.ends();
 
