@@ -39,7 +39,7 @@ export const workloadSchema = z.strictObject({
   /** Keys over which the operations of the store layer are spread evenly, at random. */
   keys: z.int().min(1).optional(),
   /** The request that apps get, without values that may be credentials. */
-  request: appRequestSchema.optional(),
+  endpoint: appRequestSchema.optional(),
 });
 export type Workload = z.infer<typeof workloadSchema>;
 
@@ -187,6 +187,8 @@ export const configurationSchema = z.strictObject({
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
   external_store: z.literal(true).optional(),
+  /** Whether the app already runs, so that no run starts it. */
+  external_server: z.literal(true).optional(),
   /** The caps that the engine applies. It is empty where the runtime applies none. */
   caps: kindCapsSchema,
 });

@@ -147,8 +147,9 @@ class Configuration(Record):
     faults: Maybe[Annotated[list[Fault], Meta(min_length=1)]] = None
     service_env: Maybe[dict[str, str]] = None
     external_store: Maybe[bool] = None
+    external_server: Maybe[bool] = None
 
-    __post_init__ = only_true("external_store")
+    __post_init__ = only_true("external_store", "external_server")
 
 
 ConfigurationHash: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^[0-9a-f]{16}\Z")]

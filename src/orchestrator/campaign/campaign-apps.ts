@@ -18,6 +18,7 @@ export function startedApp(
   const app = apps.find(({ name }) => name === appName(target.client));
   if (!app) throw new Error(`${target.client} is no app of this campaign`);
   return definedOnly({
+    origin: app.origin,
     words: app.words,
     folder,
     request,
@@ -32,7 +33,7 @@ export async function appIdentities(
 ): Promise<Record<string, AppIdentity> | undefined> {
   if (!requested) return undefined;
   const identities = requested.apps.map(async (app) => {
-    const revision = await revisionIn(sourceFolder(app, requested.folder));
+    const revision = app.origin ? undefined : await revisionIn(sourceFolder(app, requested.folder));
     return [app.name, definedOnly({ command: app.command, revision })] as const;
   });
   return Object.fromEntries(await Promise.all(identities));

@@ -50,7 +50,8 @@ export function programSources(request: Request): ProgramSource[] {
 /** The programs of the apps. A path is one from the folder that they are started in. */
 function appSources(requested: RequestedApps | undefined): ProgramSource[] {
   if (!requested) return [];
-  return requested.apps.map(({ name, words: [command = ""] }) => ({
+  const started = requested.apps.filter(({ origin }) => origin === undefined);
+  return started.map(({ name, words: [command = ""] }) => ({
     id: appClientId(name),
     kind: "server",
     command,

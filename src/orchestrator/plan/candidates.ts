@@ -96,7 +96,7 @@ function endpointsOf({
   complexity,
   request,
 }: Pick<RequestedEntries, "workloads" | "complexity" | "request">): Workload[] {
-  if (request) return [{ id: APP_WORKLOAD, request }];
+  if (request) return [{ id: APP_WORKLOAD, endpoint: request }];
   return ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
 }
 

@@ -1,3 +1,4 @@
+import { appClientId } from "../../contract/app.js";
 import {
   type Configuration,
   configurationFileName,
@@ -29,7 +30,12 @@ import { ALONE } from "../request/settings.js";
 import { type Candidate, candidatesOf } from "./candidates.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { orderedRuns, withDiagnosingRuns } from "./order.js";
-import { notesOnDrift, notesOnExternalStore, notesOnTurns } from "./plan-notes.js";
+import {
+  notesOnDrift,
+  notesOnExternalStore,
+  notesOnRunningApps,
+  notesOnTurns,
+} from "./plan-notes.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./planned-faults.js";
 import { plannedTargets } from "./planned-targets.js";
 import {
@@ -116,6 +122,7 @@ function combine(
       ...entry,
       target,
       external_store: usesExternal ? (true as const) : undefined,
+      external_server: isRunning(target, request.apps) ? (true as const) : undefined,
     });
     for (const faults of request.load.faults) {
       const faultReason = unsupportedFaults(faults, started, partFaults);
@@ -137,6 +144,10 @@ function combine(
   }
   return { configurations: [...planned.values()], skips: [...skips.values()] };
 }
+
+/** Whether a target is an app that already runs. */
+const isRunning = ({ client }: Target, requested: Request["apps"]): boolean =>
+  requested?.apps.some(({ name, origin }) => origin && appClientId(name) === client) ?? false;
 
 /** The traffic, load, extent and limits. Without a requested window they get one that no run outlasts. */
 function measuredPart(
@@ -332,6 +343,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
   const notes = [...selected.notes];
   const noteOnOtherStore = isRanked ? noteOnStores(rankings, context.available) : undefined;
   if (noteOnOtherStore !== undefined) notes.push(noteOnOtherStore);
+  notes.push(...notesOnRunningApps(configurations));
   notes.push(...notesOnTurns(rounds.order, configurations));
   const isCompared = rankings.some(({ reference }) => reference !== undefined);
   if (againstTurns && isCompared) notes.push(`not by turns, but interleaved: ${againstTurns}`);

@@ -82,7 +82,13 @@ export function addedReference(target: Target, available?: Availability): Target
  * measures, are ranked with nobody.
  */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
-  const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
+  const {
+    target,
+    caps: _caps,
+    service_env: _settings,
+    external_server: _isRunning,
+    ...load
+  } = planned.configuration;
   if (isControl(planned) || load.faults || target.program) return planned.hash;
 
   // At the store layer the stores themselves are compared.

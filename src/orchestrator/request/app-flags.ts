@@ -58,7 +58,7 @@ const APP_DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 const isNamed = (layers: readonly SettingLayer[]): boolean =>
-  layers.some((layer) => layer.has("app"));
+  layers.some((layer) => layer.has("app") || layer.has("url"));
 
 /** The defaults of a campaign with apps; undefined for any other. */
 export const appDefaults = (layers: readonly SettingLayer[]): SettingLayer | undefined =>
@@ -73,8 +73,8 @@ export const appDefaults = (layers: readonly SettingLayer[]): SettingLayer | und
  * @throws usageError for a setting that says nothing about apps, or that only they have
  */
 export function requestedApps(settings: Settings): RequestedApps | undefined {
-  const setting = settings.find("app");
-  if (!setting) {
+  const apps = namedApps(settings.find("app"), settings.find("url"));
+  if (apps.length === 0) {
     const useless = ABOUT_APPS.flatMap((key) => settings.find(key) ?? [])[0];
     if (useless) throw usageError(`${useless.source} is about apps: give --app name=command, too`);
     return undefined;
@@ -85,32 +85,61 @@ export function requestedApps(settings: Settings): RequestedApps | undefined {
     throw usageError(
       `${settings.get(useless).source} says nothing about --app, which is a server of your own: leave it out`,
     );
+  const store = storeOf(settings.find("app-store"));
+  if (store && apps.some(({ origin }) => origin))
+    throw usageError("--app-store: a server that already runs has its store: leave out --url");
   return definedOnly({
-    apps: namedApps(setting),
+    apps,
     folder: resolve(settings.find("app-folder")?.value ?? "."),
     request: requestOf(settings),
     readyPath: pathIn(settings.find("ready")),
-    store: storeOf(settings.find("app-store")),
+    store,
   });
 }
 
-function namedApps(setting: SettingValue): NamedApp[] {
-  const apps = exactTexts(setting.value).map((text) => appOf(setting.source, text));
+function namedApps(
+  started: SettingValue | undefined,
+  running: SettingValue | undefined,
+): NamedApp[] {
+  const apps = [
+    ...textsOf(started).map((text) => appOf(started?.source ?? "", text)),
+    ...textsOf(running).map((text) => runningApp(running?.source ?? "", text)),
+  ];
   const names = apps.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw usageError(`${setting.source} ${twice}: give each app its own name`);
+  if (twice !== undefined) throw usageError(`--app ${twice}: give each app its own name`);
   if (apps.length > MOST_APPS)
-    throw usageError(`${setting.source}: ${apps.length} apps: give at most ${MOST_APPS}`);
+    throw usageError(`--app: ${apps.length} apps: give at most ${MOST_APPS}`);
   return apps;
 }
 
-function appOf(source: string, text: string): NamedApp {
-  const [, name = "", command = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
-  if (!APP_NAME.test(name) || command === "")
-    throw badValue(source, text, 'give NAME=COMMAND, e.g. before="node server.js"');
+const textsOf = (setting: SettingValue | undefined): string[] =>
+  setting ? exactTexts(setting.value) : [];
+
+/** The name and the value of `NAME=VALUE`. @throws usageError */
+function pairOf(source: string, text: string, form: string): [name: string, value: string] {
+  const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (!APP_NAME.test(name) || value === "") throw badValue(source, text, `give ${form}`);
   if (clients.some(({ id }) => id === name) || Object.hasOwn(groups, name))
     throw badValue(source, name, "that is a target of the project: give another name");
+  return [name, value];
+}
+
+/** @throws usageError that does not show an address with credentials */
+function runningApp(source: string, text: string): NamedApp {
+  const form = "NAME=ADDRESS, e.g. now=http://127.0.0.1:3000";
+  if (text.includes("@"))
+    throw usageError(`${source}: an address is stored and printed: give credentials as --header`);
+  const [name, value] = pairOf(source, text, form);
+  const address = URL.canParse(value) ? new URL(value) : undefined;
+  const isOrigin = address?.pathname === "/" && address.search === "" && address.hash === "";
+  if (!address || !/^https?:$/.test(address.protocol) || !isOrigin)
+    throw badValue(source, text, `give ${form}, and the path as --path`);
+  return { name, command: address.origin, words: [], origin: address.origin };
+}
+
+function appOf(source: string, text: string): NamedApp {
+  const [name, command] = pairOf(source, text, 'NAME=COMMAND, e.g. before="node server.js"');
   try {
     return { name, command, words: commandWords(command) };
   } catch (error) {
@@ -206,6 +235,12 @@ export function recordApps(recorded: Record<string, string>, { folder }: Request
   recorded["app-folder"] = folder;
   for (const key of WITHOUT_APPS) delete recorded[key];
 }
+
+/** Whether an app runs on another host, whose owner the plan should be shown first. */
+export const reachesOthers = ({ apps }: RequestedApps): boolean =>
+  apps.some(({ origin }) => origin && !isLoopback(new URL(origin).hostname));
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127\..*|\[::1\])$/.test(host);
 
 /** The targets of the apps, as texts. */
 export const appTargets = ({ apps, store }: RequestedApps): string[] =>

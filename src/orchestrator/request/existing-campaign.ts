@@ -176,7 +176,7 @@ export function resumedLayers(
 /** @throws usageError for headers of apps, whose values no manifest holds, that are not given again */
 function requireHeaders({ entries }: Request, { plan, campaign }: Manifest): void {
   const [planned] = plan.configurations.flatMap(
-    ({ configuration }) => configuration.workload.request ?? [],
+    ({ configuration }) => configuration.workload.endpoint ?? [],
   );
   const names = Object.keys(planned?.headers ?? {});
   const given = Object.keys(entries.request?.headers ?? {});

@@ -17,6 +17,7 @@ import {
   appReference,
   appRuntime,
   appTargets,
+  reachesOthers,
   recordApps,
   requestedApps,
 } from "./app-flags.js";
@@ -272,11 +273,13 @@ export function parseOutput(argv: readonly string[], env: Environment): Requeste
 }
 
 /** The settings that say what is started, and what has to hold for that. */
-const startOf = (settings: Settings, isStrict: boolean): RequestedStart => ({
-  dryRun: settings.isOn("dry-run"),
-  allowParallel: settings.isOn("allow-parallel"),
-  strict: isStrict && !settings.isOn("force"),
-});
+const startOf = (settings: Settings, isStrict: boolean, isOfOthers: boolean): RequestedStart =>
+  definedOnly({
+    dryRun: settings.isOn("dry-run"),
+    planFirst: isOfOthers ? (true as const) : undefined,
+    allowParallel: settings.isOn("allow-parallel"),
+    strict: isStrict && !settings.isOn("force"),
+  });
 
 /**
  * The request that all layers make together.
@@ -342,7 +345,7 @@ export function requestFromLayers(
       storeAccess,
     },
     output: outputOf(settings),
-    start: startOf(settings, isStrict),
+    start: startOf(settings, isStrict, apps !== undefined && reachesOthers(apps)),
     record: {
       settings: recordedSettings(settings, { apps, seed, plugins, concurrency, trace, hostsFile }),
       command: storeAccess.STORE_URL ? `${HIDDEN_STORE} ${command(seed)}` : command(seed),

@@ -63,9 +63,12 @@ export interface RequestedTargets {
 /** An app with the name that the user gave it. */
 export interface NamedApp {
   name: string;
-  /** The command as it was written. */
+  /** The command as it was written, or the address of one that already runs. */
   command: string;
+  /** The words of the command. The list is empty for one that already runs. */
   words: readonly string[];
+  /** The address of one that already runs. */
+  origin?: string;
 }
 
 /** HTTP servers of somebody else, which are measured in the place of targets. */

@@ -251,6 +251,11 @@ const apps = group("apps", "HTTP servers of your own", [
     `an HTTP server that listens at the port that PORT names, e.g. before="node a/server.js"; repeatable, up to ${MOST_APPS}`,
     { repeatable: true, isExact: true },
   ),
+  flag(
+    "url <name=address>",
+    "a server that already runs, e.g. now=http://127.0.0.1:3000, and so has no fresh process each round; repeatable",
+    { repeatable: true, isExact: true },
+  ),
   flag("path <path>", "the path that is asked for; {key} in it stands for the request's key", {
     defaultText: "/",
   }),

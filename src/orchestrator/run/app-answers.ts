@@ -28,9 +28,9 @@ export async function requireServed(
   const { headers } = readyRequestOf(app);
   const path = app.request.path.replaceAll(KEY_PLACE, READY_KEY);
   const name = appName(target.client);
-  for (const { part } of servers) {
-    const { host, port } = part.address;
-    const url = `http://${host}:${port}${path}`;
+  const started = servers.map(({ part: { address } }) => `http://${address.host}:${address.port}`);
+  for (const origin of app.origin ? [app.origin] : started) {
+    const url = `${origin}${path}`;
     const { status } = await askDirectly(url, { timeout_ms: ASK_WITHIN_MS, headers }).catch(
       (error) => {
         throw environmentError(`${name} does not answer GET ${path}: ${messageOf(error)}`);

@@ -15,6 +15,8 @@ export type ServerDifference = Pick<ServerSpec, "clock_shift_ms" | "by_address">
 
 /** How a run starts the server of an app, and what it asks of it. */
 export interface StartedApp {
+  /** The address of one that already runs, so that no run starts it. */
+  origin?: string;
   /** The program and its arguments. */
   words: readonly string[];
   /** The folder that it is started in. */

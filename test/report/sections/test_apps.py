@@ -13,7 +13,7 @@ from report.sections.headings import cell_title, page_heading, ranking_heading
 BEFORE, AFTER = (
     configuration(
         f"app.{name}",
-        workload={"id": "app", "request": {"path": "/items?user={key}"}},
+        workload={"id": "app", "endpoint": {"path": "/items?user={key}"}},
         traffic="allowed",
     )
     for name in ("before", "after")

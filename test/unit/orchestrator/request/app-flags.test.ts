@@ -74,6 +74,10 @@ test.each([
   [["--app", "iovalkey=node c.js"], /iovalkey/],
   [["--app", "Before!=node c.js"], /NAME=COMMAND/],
   [["--app", "x="], /NAME=COMMAND/],
+  [["--url", "x=ftp://a"], /NAME=ADDRESS/],
+  [["--url", "x=http://127.0.0.1:1/items"], /--path/],
+  [["--url", "x=http://me:s3cret@127.0.0.1:1"], /--header/],
+  [["--url", "x=http://127.0.0.1:1", "--app-store", "R=redis"], /--app-store/],
   [["--app", "c=n", "--app", "d=n", "--app", "e=n"], /at most 4/],
 ])("with two apps %j is refused in one line", (flags, message) => {
   expect(() => parsed([...TWO, ...flags])).toThrow(message);
@@ -97,4 +101,14 @@ test("a campaign with apps is repeated from its recorded settings, in any folder
   const repeated = requestFromLayers([layer], () => "", []);
   expect(repeated.apps).toEqual(request.apps);
   expect(makePlan(repeated, everything)).toEqual(makePlan(request, everything));
+});
+
+test("a server that already runs is ranked with those that are started, and the plan says so", () => {
+  const plan = planOf("--url", "now=http://127.0.0.1:3000");
+  expect(plan.rankings).toHaveLength(1);
+  const running = plan.configurations.find(({ configuration }) => configuration.external_server);
+  expect(running?.configuration.target.label).toBe("now");
+  expect(plan.notes.filter((note) => note.startsWith("now already runs"))).toHaveLength(1);
+  expect(parsed([...TWO, "--url", "now=http://127.0.0.1:3000"]).start.planFirst).toBeUndefined();
+  expect(parsed(["--url", "now=https://example.org"]).start.planFirst).toBe(true);
 });
