@@ -1,3 +1,4 @@
+import { isApp } from "../src/contract/app.js";
 import type { Configuration } from "../src/contract/configuration.js";
 import { configurationHash, loadText } from "../src/contract/configuration.js";
 import type { Verdict } from "../src/contract/judgement.js";
@@ -30,6 +31,8 @@ import { validEvidence } from "../test/helpers/evidence.js";
  * and one document of each kind that the schemas admit. To have another target, add its label.
  */
 const LABELS = [
+  "app.after",
+  "app.before",
   "envoy-grpc",
   "envoy-grpc@valkey",
   "envoy-http",
@@ -101,7 +104,7 @@ const LABELS = [
 function targetOf(label: string): Target {
   const resolution = resolveTarget(label);
   if ("skip" in resolution) throw new Error(`${label} is no target: ${resolution.skip}`);
-  if (resolution.target.label !== label)
+  if (resolution.target.label !== label && !isApp(resolution.target))
     throw new Error(`${label} is called ${resolution.target.label}`);
   return resolution.target;
 }

@@ -20,10 +20,10 @@ def caps_of(run: Run) -> dict[str, Any]:
 
 
 def shares_cpus(run: Run) -> bool | None:
-    """Whether two kinds of role may run on one CPU of one machine. None if no roles are on
+    """Whether two kinds of role may run on one CPU of one machine. None if fewer than two are on
     record."""
     roles = run.measured.record.resources if run.measured else {}
-    if not roles:
+    if len({resources.kind for resources in roles.values()}) < 2:
         return None
 
     cpus_by_kind = {kind: cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}

@@ -243,6 +243,7 @@ _DECIDERS = {
     "module": "a module",
     "service": "a service",
     "in-process": "the process itself",
+    "app": "the app itself",
     "nothing": "nothing",
 }
 

@@ -73,6 +73,7 @@ def identity_of(
         external_store=bool(configuration.external_store),
         workload=workload.id,
         complexity=workload.complexity,
+        request=f"GET {workload.endpoint.path}" if workload.endpoint else None,
         payload_bytes=workload.payload_bytes,
         traffic=configuration.traffic,
         limits=(limits.points, limits.window_s, limits.block_s, limits.cost or 1),

@@ -161,6 +161,8 @@ class Identity:
     """The version of Node in which its servers run. None for the default version."""
     workload: str
     complexity: int | None = None
+    request: str | None = None
+    """What an app is asked, such as `GET /items`. None for a target that is no app."""
     payload_bytes: int | None = None
     """The bytes of the value in an operation of the store layer."""
     traffic: str
@@ -282,7 +284,14 @@ class Identity:
         return f"{self.store}~{self.store_version}" if self.store_version else self.store
 
     @property
+    def app(self) -> bool:
+        """Whether it is an HTTP server of somebody else, which discloses nothing of itself."""
+        return self.request is not None
+
+    @property
     def workload_text(self) -> str:
+        if self.request is not None:
+            return self.request
         if self.complexity is None:
             return self.workload
         return f"{self.workload} ({self.complexity} rounds)"

@@ -303,6 +303,7 @@ def campaign_properties(campaign: Campaign) -> Pairs:
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),
         *_installed_versions(manifest),
+        *_apps(manifest),
         ("Command", manifest["command"]),
     ]
 
@@ -318,6 +319,13 @@ def _installed_versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]
             f"Installed {installed['name']} {installed['version']}",
             ", ".join(dependencies) or "without dependencies",
         )
+
+
+def _apps(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What each app is, and the commit that it was started from."""
+    for name, app in manifest.get("apps", {}).items():
+        commit = f", commit {app['revision']}" if "revision" in app else ""
+        yield f"App {name}", f"{app['command']}{commit}"
 
 
 def _warm_up(warmup: float | str) -> str:

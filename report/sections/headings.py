@@ -1,13 +1,16 @@
 """The headings of a page, of its cells and of its rankings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.rankings import Ranking
 from report.analysis.texts import load_text, varying_fields
-from report.results.model import Campaign
+from report.results.model import Campaign, Identity
 from report.sections.script_text import mode_text
+
+#: The store of targets that have none.
+NO_STORE = "none"
 
 
 def node_texts(campaign: Campaign) -> list[str]:
@@ -27,6 +30,9 @@ def page_heading(analysis: Analysis) -> str:
     if not targets and analysis.store_operations:
         return "What does an operation cost, by store?"
 
+    if targets and all(target.app for target in targets):
+        return "Which app is faster, and what does a request cost?"
+
     limiters = {(target.decided_by, target.algorithm, target.limiter) for target in targets}
     subject = "rate limiter" if len(limiters) > 1 else "client"
     return f"Which {subject} should I take, and what does it cost?"
@@ -36,9 +42,15 @@ def cell_title(cell: Cell, layer_named: bool = False) -> str:
     """`Cluster · light · realistic · 50 connections · 30 s`, with limits and caps where they differ
     between cells."""
     identity = cell.identity
-    topology = identity.topology.capitalize() if identity.topology else "Other addresses"
+    topology = _topology_title(identity)
     load = load_text(identity, layer_named=layer_named)
     return " · ".join(filter(None, [topology, load, cell.limits, cell.caps]))
+
+
+def _topology_title(identity: Identity) -> str:
+    if identity.app:
+        return "Apps"
+    return identity.topology.capitalize() if identity.topology else "Other addresses"
 
 
 def ranking_heading(ranking: Ranking) -> str:
@@ -53,9 +65,19 @@ def _heading_parts(ranking: Ranking) -> list[str]:
     runs = [run for row in ranking.summaries for run in row.runs]
     versions = {run.versions["store"] for run in runs if "store" in run.versions}
     store = " ".join(["On", ranking.properties.store, ", ".join(sorted(versions))]).strip()
+    if ranking.base.identity.app:
+        return [_apps_text(ranking, versions)]
     if ranking.properties.external:
         store += " (already ran)"
     return list(filter(None, [store, ranking.decider_text, mode_text(ranking)]))
+
+
+def _apps_text(ranking: Ranking, versions: Collection[str]) -> str:
+    """`Apps`, or `Apps, each on a valkey 8.1.4 of its own`."""
+    store = ranking.properties.store
+    if store == NO_STORE:
+        return "Apps"
+    return f"Apps, each on a {' '.join(filter(None, [store, *sorted(versions)]))} of its own"
 
 
 def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Ranking]]:

@@ -93,7 +93,7 @@ def _script_mode(ranking: Ranking) -> str:
 
     It is empty for an unknown store, and where rows ran without a script on record: a store such as
     memcached has none."""
-    if ranking.properties.store is None:
+    if ranking.properties.store is None or ranking.base.identity.app:
         return ""
     if any(limiter != DEFAULT_LIMITER for limiter in ranking.limiters):
         limiters = joined(list(ranking.limiters))

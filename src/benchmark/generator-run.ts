@@ -337,7 +337,7 @@ export async function runGenerator(
   const { generator } = spec;
   const { layer, servers, share } = generator;
   requireLimits(spec);
-  if (servers.length > 0) findWorkload(generator.workload.id);
+  requireWorkload(spec);
   const driver = await loadDriver(layer);
   const identified = await identifyServers(servers);
   const readsServers = (share?.index ?? 0) === 0;
@@ -405,6 +405,11 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   throw usageError(
     `the traffic ${traffic} needs the limits of a campaign: use ratelimit-bench run --traffic ${traffic} --rate 5000`,
   );
+}
+
+/** @throws usageError for servers of ours without an endpoint of that name */
+export function requireWorkload({ generator: { servers, workload, request } }: GeneratorRunSpec) {
+  if (servers.length > 0 && !request) findWorkload(workload.id);
 }
 
 /** How often each distinct request was sent, or was not decided, over all workers. */

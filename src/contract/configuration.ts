@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
 import { withThousands } from "../kit/numbers.js";
+import { appRequestSchema } from "./app.js";
 import { countIn, DEFAULT_COUNT, dimensionShape, dimensions } from "./dimensions.js";
 import { faultSchema } from "./fault-schemas.js";
 import { faultsFileName } from "./fault-text.js";
@@ -37,6 +38,8 @@ export const workloadSchema = z.strictObject({
   payload_bytes: wholeIn("payload-bytes").optional(),
   /** Keys over which the operations of the store layer are spread evenly, at random. */
   keys: z.int().min(1).optional(),
+  /** The request that apps get, without values that may be credentials. */
+  endpoint: appRequestSchema.optional(),
 });
 export type Workload = z.infer<typeof workloadSchema>;
 
@@ -165,6 +168,9 @@ function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workl
   return bytes === undefined ? `${layer}-${id}` : `${layer}-${id}-${bytes}b`;
 }
 
+/** The id of the workload of apps, whose endpoints are their own. */
+export const APP_WORKLOAD = "app";
+
 /** The workload at the limiter layer, where no endpoint is called. */
 export const NO_WORKLOAD = { id: "none" } as const;
 
@@ -186,6 +192,8 @@ export const configurationSchema = z.strictObject({
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
   external_store: z.literal(true).optional(),
+  /** Whether the app already runs, so that no run starts it. */
+  external_server: z.literal(true).optional(),
   /** The caps that the engine applies. It is empty where the runtime applies none. */
   caps: kindCapsSchema,
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
+import { appIdentitySchema } from "./app.js";
 import { installedVersionSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
@@ -270,6 +271,8 @@ export const manifestSchema = z.strictObject({
   engine: engineSchema.optional(),
   images: z.record(z.string(), imageSchema).optional(),
   stores: z.record(z.string(), storeBinarySchema),
+  /** The apps of the plan, by name. They are absent without any. */
+  apps: z.record(z.string(), appIdentitySchema).optional(),
   /** Files of the modules that targets use, by id. They are absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),

@@ -181,10 +181,10 @@ export const measuredResultSchema = z.strictObject({
   rate_limit_hits: countSchema,
   /**
    * The mean CPU use of all servers in lead-in and window, in % of one core. It is absent without a
-   * server of ours, like `memory_usage`.
+   * server.
    */
   cpu_usage: z.number().min(0).optional(),
-  /** Mean use of the heaps of all servers, in bytes. */
+  /** Mean use of the heaps of all servers, in bytes. It is absent without a server of ours. */
   memory_usage: z.number().min(0).optional(),
   /** Mean resident memory of all servers, in bytes. */
   memory_resident: z.number().min(0).optional(),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Environment } from "../kit/env.js";
 import { messageOf, usageError } from "../kit/errors.js";
 import { MAX_DOCUMENT_BYTES, readUserFile } from "../kit/user-files.js";
+import { appRequestSchema } from "./app.js";
 import {
   extentSchema,
   limitsSchema,
@@ -89,6 +90,8 @@ const addressedServerSchema = z.strictObject({
   url: z.url(),
   /** The server must report the same nonce, unless it is empty. */
   run_nonce: runNonceSchema,
+  /** Whether it is not ours, so that nothing is asked of it but what the load asks. */
+  foreign: z.literal(true).optional(),
 });
 export type AddressedServer = z.infer<typeof addressedServerSchema>;
 
@@ -114,6 +117,8 @@ const generatorSpecSchema = z.strictObject({
   warmup_s: warmupSchema,
   seed: wholeIn("seed"),
   timeout_s: z.number().min(1).max(600),
+  /** The request that foreign servers get, in the place of that of the workload. */
+  request: appRequestSchema.optional(),
   /** The servers, over which connections are spread evenly. They are empty at the limiter layer. */
   servers: z.array(addressedServerSchema),
   progress: z.enum(["text", "json"]),

@@ -30,10 +30,10 @@ export interface TargetText {
 }
 
 /**
- * What decides: a library in the server, a module in the store, a service, or the server's own
- * memory.
+ * What decides: a library in the server, a module in the store, a service, the server's own
+ * memory, or an app that is not ours and discloses nothing.
  */
-export const deciders = ["library", "module", "service", "in-process", "nothing"] as const;
+export const deciders = ["library", "module", "service", "in-process", "app", "nothing"] as const;
 export type Decider = (typeof deciders)[number];
 
 /**

@@ -10,6 +10,7 @@ interface DirectOptions {
   timeout_ms: number;
   /** The body of a POST. A request without one is a GET. */
   body?: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -20,12 +21,12 @@ interface DirectOptions {
  */
 export function askDirectly(
   url: string,
-  { timeout_ms, body }: DirectOptions,
+  { timeout_ms, body, headers = {} }: DirectOptions,
 ): Promise<DirectAnswer> {
   return new Promise((resolve, reject) => {
     const request = url.startsWith("https:") ? secureRequest : insecureRequest;
     const method = body === undefined ? "GET" : "POST";
-    const sent = request(url, { method, agent: false }, (answer) => {
+    const sent = request(url, { method, agent: false, headers }, (answer) => {
       let text = "";
       answer.setEncoding("utf8");
       answer.on("data", (chunk) => {

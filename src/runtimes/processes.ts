@@ -53,7 +53,7 @@ export async function orphanedServices(
   return leftovers;
 }
 
-const STOP_WITHIN_MS = 5_000;
+export const STOP_WITHIN_MS = 5_000;
 
 /**
  * The start of a process, which identifies it together with its id, because ids are used again;
@@ -83,7 +83,7 @@ export async function removeSocketsOf(pid: number): Promise<void> {
 }
 
 /** Sends a signal. @returns whether there was such a process, or a group for a negative id */
-function signalled(pid: number, signal: NodeJS.Signals): boolean {
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
@@ -94,7 +94,7 @@ function signalled(pid: number, signal: NodeJS.Signals): boolean {
 
 /** Signals a process and all that it started, because each part leads its own process group. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean =>
-  signalled(-pid, signal);
+  signalProcess(-pid, signal);
 
 /** Ends a process group, first by SIGTERM and after a time-out by SIGKILL, and waits for its end. */
 export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
@@ -106,6 +106,17 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
   if (!inTime) signalGroup(pid, "SIGKILL");
   await ended;
 }
+
+/**
+ * How a process is started that leads a group of its own: Ctrl-C on the terminal reaches this
+ * process alone, which then stops things in order.
+ */
+export const LEADS_ITS_GROUP = {
+  buffer: false,
+  reject: false,
+  detached: true,
+  cleanup: false,
+} as const;
 
 /**
  * Waits for a process that leads its group, which the signal ends.
@@ -142,7 +153,7 @@ export async function endProcess({
 }): Promise<void> {
   if ((await startTimeOf(pid)) !== started) return;
   // The process may lead no group, or somebody else has ended it by now.
-  if (!signalled(-pid, "SIGKILL")) signalled(pid, "SIGKILL");
+  if (!signalProcess(-pid, "SIGKILL")) signalProcess(pid, "SIGKILL");
   const deadline = performance.now() + STOP_WITHIN_MS;
   while ((await startTimeOf(pid)) === started) {
     if (performance.now() > deadline) throw new Error("it does not end");

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError } from "../kit/errors.js";
-import { parsedJson } from "./json.js";
 import type { RestartablePart } from "./restartable-part.js";
 import type { Exit, Part, RunningPart } from "./runtime-types.js";
 
@@ -15,18 +14,23 @@ const CHECK_EVERY_MS = 500;
  */
 const GET =
   'require("node:http").get(process.argv[1], { agent: false }, (answer) => answer.pipe(process.stdout))';
+/** The program prints no status, and a part of ours that answers at all has this one. */
+const ANSWERED = 200;
 
 /**
  * Waits until a part is ready.
  * @param isReady checks once
  * @param beforeCheck delays each check, where checks are expensive
+ * @param shown what the message calls the part, and what it last answered
  * @throws environmentError with the part's last line where it ends, or is not ready in time
  */
 export async function waitUntilReady(
   running: RunningPart,
   isReady: () => Promise<boolean>,
   beforeCheck: () => Promise<unknown> = async () => {},
+  shown: { name?: string | undefined; answer?: () => string | undefined } = {},
 ): Promise<void> {
+  const { name = running.role, answer = () => undefined } = shown;
   let ended: Exit | undefined;
   running.exited.then((exit) => {
     ended = exit;
@@ -36,16 +40,13 @@ export async function waitUntilReady(
   for (;;) {
     await beforeCheck();
     if (ended) {
-      throw environmentError(
-        `${running.role} ended with ${ended.code ?? ended.signal}: ${lastLine()}`,
-        {
-          cause: new Error(running.lastLines().join("\n")),
-        },
-      );
+      throw environmentError(`${name} ended with ${ended.code ?? ended.signal}: ${lastLine()}`, {
+        cause: new Error(running.lastLines().join("\n")),
+      });
     }
     if (await isReady()) return;
     if (performance.now() > deadline)
-      throw environmentError(`${running.role} did not become ready: ${lastLine()}`);
+      throw environmentError(`${name} did not become ready: ${answer() ?? lastLine()}`);
     await sleep(RETRY_AFTER_MS);
   }
 }
@@ -66,8 +67,8 @@ export async function waitForAnswer(
   const command = ["node", "-e", GET, `http://${host}:${port}${ready.path}`];
   const isReady = async (): Promise<boolean> => {
     const get = await exec(command).catch(() => undefined);
-    const body = await get?.output();
-    return Boolean(body && ready.accepts(parsedJson(body)));
+    const text = await get?.output();
+    return Boolean(text && ready.accepts({ status: ANSWERED, text }));
   };
   await waitUntilReady(running, isReady, () =>
     Promise.race([running.printed?.firstOutput, running.exited, sleep(CHECK_EVERY_MS)]),

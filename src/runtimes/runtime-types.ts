@@ -52,6 +52,8 @@ export interface ProgramSource {
   image?: string;
   /** Whether its version is read from its file or image, because it does not know `--version`. */
   withoutVersionFlag?: true;
+  /** Whether it is somebody's app, which is never run or read for a version. */
+  isApp?: true;
 }
 
 /** The programs of this project that a runtime knows by itself. They run in Node.js. */
@@ -60,6 +62,8 @@ export type OwnProgram = "server" | "loadtest";
 /** What a runtime starts for a role. Runtimes only know parts, and no roles such as a server. */
 export interface Part {
   role: string;
+  /** What messages about it call it; its role where it is absent. */
+  name?: string;
   /** The run that it belongs to, of several that are up at once; absent where there is one. */
   run?: string;
   /** The kind of its role, by which a runtime of several machines places it. */
@@ -85,14 +89,25 @@ export interface Part {
   environment(allocation: PartAllocation): Readonly<Record<string, string>>;
   ports?: readonly string[];
   files?: Readonly<Record<string, PartFile>>;
-  /** The working folder, which is the project's package or the part's own folder. */
-  workingFolder: "package" | "own";
+  /** The working folder: the project's package, the part's own folder, or one of this machine. */
+  workingFolder: "package" | "own" | { path: string };
+  /** Whether it also has the variables of this process, where it runs on this machine. */
+  inheritsVariables?: true;
+  /** Whether it may start processes, whose CPU time and memory count as its own. */
+  hasProcessTree?: true;
   /**
-   * A GET request whose JSON answer `accepts` checks; absent where the runtime does not check
+   * A GET request whose answer `accepts` checks; absent where the runtime does not check
    * readiness.
    */
-  ready?: { path: string; accepts(body: unknown): boolean };
+  ready?: {
+    path: string;
+    headers?: Readonly<Record<string, string>>;
+    accepts(answer: ReadyAnswer): boolean;
+  };
 }
+
+/** What a part answers to the question whether it is ready. */
+export type ReadyAnswer = { status: number; text: string };
 
 export type Exit = { code: number | null; signal: string | null };
 

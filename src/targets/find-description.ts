@@ -1,3 +1,5 @@
+import { isApp } from "../contract/app.js";
+import { appClient } from "./apps.js";
 import { clients } from "./clients/index.js";
 import { findKnown } from "./did-you-mean.js";
 import { type FrameworkDescription, frameworks } from "./frameworks.js";
@@ -13,7 +15,12 @@ import type {
 
 /** Each finds a description by its id. @throws usageError that names what is near */
 
-export const findClient = (id: string): ClientDescription => findKnown("client", clients, id);
+export const findClient = (id: string): ClientDescription =>
+  isApp({ client: id }) ? appClient(id) : findKnown("client", clients, id);
+
+/** Whether there is such a client, or an app may have that id. */
+export const isClientId = (id: string): boolean =>
+  isApp({ client: id }) || clients.some((client) => client.id === id);
 
 export const findStore = (id: string): StoreDescription => findKnown("store", stores, id);
 

@@ -1,3 +1,4 @@
+import { appName, isApp } from "../contract/app.js";
 import type { Limits } from "../contract/configuration.js";
 import {
   nodeProgram,
@@ -18,7 +19,13 @@ import type { ClientDescription, LimiterDescription } from "./target-types.js";
 import { findTopology } from "./topologies.js";
 import { describeClient, onStore, withOptions } from "./varied-client.js";
 
-export { findClient, findFramework, findLimiter, findStore } from "./find-description.js";
+export {
+  findClient,
+  findFramework,
+  findLimiter,
+  findStore,
+  isClientId,
+} from "./find-description.js";
 export { findTopology } from "./topologies.js";
 export { describeClient } from "./varied-client.js";
 
@@ -162,7 +169,9 @@ function namedTarget(
     text: client.control
       ? `${clientText}${suffix}`
       : `${clientText}@${storeText}:${topology}${suffix}`,
-    label: `${clientText}${storeLabel}${topologyLabel}${suffix}`,
+    label: isApp({ client: client.id })
+      ? `${appName(client.id)}${suffix}`
+      : `${clientText}${storeLabel}${topologyLabel}${suffix}`,
     client: client.id,
     client_version: requested.version,
     store,

@@ -1,3 +1,4 @@
+import { isApp } from "../contract/app.js";
 import type { Decider, Target } from "../contract/target.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { findLimiter, findStore } from "./find-description.js";
@@ -33,8 +34,10 @@ export function propertiesOf(
 /** Flags are absent where they would be false. */
 const trueOrUndefined = (condition: boolean): true | undefined => condition || undefined;
 
-function deciderOf({ limiter, service, module }: ClientDescription, storeId: string): Decider {
+function deciderOf(client: ClientDescription, storeId: string): Decider {
+  const { limiter, service, module } = client;
   const { decides, engine } = findStore(storeId);
+  if (isApp({ client: client.id })) return "app";
   if (limiter === "none") return "nothing";
   if (service || decides) return "service";
   if (module) return "module";

@@ -29,7 +29,7 @@ class Target(Record):
     topology: Id
     limiter: Id
     options: list[Id]
-    decided_by: Literal["library", "module", "service", "in-process", "nothing"]
+    decided_by: Literal["library", "module", "service", "in-process", "app", "nothing"]
     client_version: Maybe[ClientVersion] = None
     store_version: Maybe[ClientVersion] = None
     limiter_version: Maybe[ClientVersion] = None
@@ -51,11 +51,17 @@ class Target(Record):
 Complexity: TypeAlias = Annotated[int, Meta(ge=1, le=1000000)]
 
 
+class Endpoint(Record):
+    path: Annotated[str, Meta(min_length=1, max_length=2048)]
+    headers: Maybe[dict[str, Annotated[str, Meta(max_length=4096)]]] = None
+
+
 class Workload(Record):
     id: Id
     complexity: Maybe[Complexity] = None
     payload_bytes: Maybe[Complexity] = None
     keys: Maybe[CountFrom1] = None
+    endpoint: Maybe[Endpoint] = None
 
 
 Connections: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
@@ -142,8 +148,9 @@ class Configuration(Record):
     faults: Maybe[Annotated[list[Fault], Meta(min_length=1)]] = None
     service_env: Maybe[dict[str, str]] = None
     external_store: Maybe[bool] = None
+    external_server: Maybe[bool] = None
 
-    __post_init__ = only_true("external_store")
+    __post_init__ = only_true("external_store", "external_server")
 
 
 ConfigurationHash: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^[0-9a-f]{16}\Z")]
@@ -1196,6 +1203,11 @@ class ManifestStore(Record):
     embedded: bool
 
 
+class App(Record):
+    command: str
+    revision: Maybe[str] = None
+
+
 class ManifestModule(Record):
     sha256: str
 
@@ -1387,6 +1399,7 @@ class Manifest(Record):
     machines: Maybe[Annotated[list[ManifestMachine], Meta(min_length=1)]] = None
     engine: Maybe[Engine] = None
     images: Maybe[dict[str, Image]] = None
+    apps: Maybe[dict[str, App]] = None
     modules: Maybe[dict[str, ManifestModule]] = None
     plugins: Maybe[list[Plugin]] = None
     versions: Maybe[list[Version]] = None

@@ -6,11 +6,10 @@ import type { Progress } from "../../contract/progress.js";
 import type { TurnsSpec } from "../../contract/turns.js";
 import { rounded } from "../../kit/numbers.js";
 import { ClockComparison } from "../../kit/system-clock.js";
-import { findWorkload } from "../../traffic/lookup.js";
 import { pipelineFillsMs } from "../../traffic/turn-order.js";
 import type { Driver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
-import { requireLimits } from "../generator-run.js";
+import { requireLimits, requireWorkload } from "../generator-run.js";
 import { monotonicMs } from "../measurement/clock.js";
 import { ReadingWaits } from "../reading-waits.js";
 import type { RunsOf, TurnsWindow } from "../workers/protocol.js";
@@ -62,7 +61,7 @@ export class Group {
     const clocks = new ClockComparison();
     for (const spec of targets.flat()) {
       requireLimits(spec);
-      if (spec.generator.servers.length > 0) findWorkload(spec.generator.workload.id);
+      requireWorkload(spec);
     }
     const driver = await loadDriver(targets[0][0].generator.layer);
     const identified = await Promise.all(targets.map(([spec]) => GroupTarget.identify(spec)));

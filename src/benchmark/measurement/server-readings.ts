@@ -61,6 +61,8 @@ const common: readonly (readonly [name: string, textOf: (health: Health) => stri
 export async function identifyServers(
   servers: readonly AddressedServer[],
 ): Promise<Consumers | undefined> {
+  // Whatever is asked of an app that is not ours counts in what it measures or limits itself.
+  if (servers.some(({ foreign }) => foreign)) return undefined;
   const identified = await Promise.all(
     servers.map(async (server) => ({ server, health: await identifyServer(server) })),
   );

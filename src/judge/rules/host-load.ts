@@ -56,9 +56,11 @@ export const everyRoleRead: Rule = {
 export const hostUndisturbed = {
   id: "M25",
   check(
-    evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">,
+    evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns" | "configuration">,
   ): RuleFinding | undefined {
-    const { host_load, machine_load = {}, faults, turns } = evidence;
+    const { host_load, machine_load = {}, faults, turns, configuration } = evidence;
+    if (configuration?.external_server)
+      return notApplicable("foreign CPU: the measured server runs outside of the campaign");
     const [busiest] = Object.entries(machine_load).toSorted(
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
     );

@@ -1,3 +1,4 @@
+import { isApp } from "../../contract/app.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { isRequestedVersion, usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
@@ -138,7 +139,8 @@ export const versionsSeen: Rule = {
     // Elsewhere the limiter is a part of the store or the service, and has its version.
     const isLibrary = ["library", "in-process", undefined].includes(target.decided_by);
     const neededParts: ("client" | "store" | "limiter")[] = [];
-    if (usesStore(target)) neededParts.push("client", "store");
+    // An app has a client of its own, which it does not name.
+    if (usesStore(target)) neededParts.push(...(isApp(target) ? [] : ["client" as const]), "store");
     if (target.limiter !== "none" && isLibrary) neededParts.push("limiter");
 
     const requested = { client: target.client_version, limiter: target.limiter_version };

@@ -18,6 +18,7 @@ const MUST_MATCH = [
   "images",
   "stores",
   "modules",
+  "apps",
   "plugins",
   "versions",
   "generator",

@@ -37,6 +37,7 @@ import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/even
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
+import { appLines } from "./campaign-apps.js";
 import { pendingShares, pendingSharesText } from "./curve-rates.js";
 import { pendingGeneratorsText } from "./generator-trials.js";
 import { expectedOpening } from "./open-runtime.js";
@@ -89,7 +90,7 @@ export async function previewCampaign(
     partFaults: description.partFaults,
     placeNotes: limitsNotes(description.id),
   };
-  const plan = withSources(planOf(request, context), plugins);
+  const plan = withSources(planOf(request, context), plugins, await appLines(request.apps));
   if (request.load.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
@@ -118,7 +119,7 @@ export async function previewCampaign(
   notices.push(...(await installationNotes(requestedVersions(plan))));
   if (request.place.storeAccess.STORE_URL && !external) notices.push(NOT_CONTACTED);
 
-  const node = await serverNode(description.id, packageFolder);
+  const node = request.apps ? undefined : await serverNode(description.id, packageFolder);
   return {
     runtime: { id: description.id, choice, ...definedOnly({ node }) },
     plan,

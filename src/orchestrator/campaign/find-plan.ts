@@ -23,6 +23,7 @@ import {
   calibrated,
   withCalibration,
 } from "./calibration.js";
+import { appLines, startedApp } from "./campaign-apps.js";
 import { atRates, type ChosenRates, chooseRates, withChosenRates } from "./curve-rates.js";
 import {
   type GeneratorTrial,
@@ -90,7 +91,7 @@ export async function findPlan(
 
   let plan = planOf(request, { ...planContext, ...definedOnly({ findings }) });
   if (generatorTrials) plan = withGeneratorTrials(plan, generatorTrials);
-  plan = withSources(plan, context.plugins);
+  plan = withSources(plan, context.plugins, await appLines(request.apps));
   if (calibration) plan = withCalibration(plan, calibration);
   if (chosen) plan = withChosenRates(plan, chosen);
   return { request, plan };
@@ -154,7 +155,7 @@ function trialsOf(
       caps,
       warmupS: CALIBRATION_WARMUP_S,
       modules: moduleFiles(request.place.programs),
-      ...definedOnly({ external, authority }),
+      ...definedOnly({ external, authority, app: startedApp(request.apps, configuration.target) }),
     };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
     return {

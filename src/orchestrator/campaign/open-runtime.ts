@@ -1,7 +1,8 @@
+import { appName } from "../../contract/app.js";
 import type { Discovery } from "../../contract/store.js";
-import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
+import { EXIT, type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
-import { requireExecutable } from "../../runtimes/local/local-programs.js";
+import { findProgram, requireExecutable } from "../../runtimes/local/local-programs.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { requireVersion } from "../../runtimes/own-programs.js";
 import type {
@@ -74,6 +75,7 @@ function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): 
 export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request.storeLayer.stores, request.place.programs);
   requireKnownPrograms(request.place.programs);
+  await requireAppPrograms(request);
   for (const [id, path] of namedPaths(request.place.programs)) {
     const description = [...stores, ...services].find((candidate) => candidate.id === plainId(id));
     await requireExecutable(path, description?.program ?? id);
@@ -86,6 +88,17 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
   const { description } = await expectedRuntime(request.place);
   const count = await description.cpus();
   if (count !== undefined) requireCpus(request.place.caps, await cpuNumbers(count));
+}
+
+/** @throws environmentError for an app whose program is not here */
+async function requireAppPrograms(request: Request): Promise<void> {
+  for (const source of programSources(request).filter(({ isApp }) => isApp)) {
+    const program = await findProgram(source, async () => undefined);
+    if (!program)
+      throw environmentError(
+        `--app ${appName(source.id)}: no program ${source.command} was found on this machine: give its path`,
+      );
+  }
 }
 
 /** The runtime that a start would open, why it is chosen, and which stores it would have. */

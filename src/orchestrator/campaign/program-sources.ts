@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { appClientId } from "../../contract/app.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { ProgramSource } from "../../runtimes/runtime-types.js";
@@ -7,7 +9,7 @@ import { modules } from "../../targets/modules/index.js";
 import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
-import type { NamedPrograms, Request, RequestedPlace } from "../request/request.js";
+import type { NamedPrograms, Request, RequestedApps, RequestedPlace } from "../request/request.js";
 import { targetTexts } from "../request/target-texts.js";
 
 /** The id of a program without the requested version. */
@@ -31,7 +33,10 @@ export function programSources(request: Request): ProgramSource[] {
     ...request.storeLayer.stores.map(findStore),
   ];
   const byId = new Map(used.map((program) => [program.id, program]));
-  const sources = [...byId.values()].flatMap((program) => sourceOf(program, request.place) ?? []);
+  const sources = [
+    ...[...byId.values()].flatMap((program) => sourceOf(program, request.place) ?? []),
+    ...appSources(request.apps),
+  ];
   if (!request.entries.layers.some(isProgramLayer)) return sources;
 
   const isLoadProgram = (id: string): boolean =>
@@ -40,6 +45,21 @@ export function programSources(request: Request): ProgramSource[] {
     ...sources.filter(({ id }) => !isLoadProgram(id)),
     ...storeLayerSources(request.place.programs),
   ];
+}
+
+/** The programs of the apps. A path is one from the folder that they are started in. */
+function appSources(requested: RequestedApps | undefined): ProgramSource[] {
+  if (!requested) return [];
+  const started = requested.apps.filter(({ origin }) => origin === undefined);
+  return started.map(({ name, words: [command = ""] }) => ({
+    id: appClientId(name),
+    kind: "server",
+    command,
+    isApp: true,
+    ...definedOnly({
+      path: command.includes("/") ? resolve(requested.folder, command) : undefined,
+    }),
+  }));
 }
 
 /** The source of a program; undefined for a library, and for a store that the user runs. */

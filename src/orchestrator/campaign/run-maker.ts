@@ -29,6 +29,7 @@ import type { RoundEnd, RoundMember } from "../run/rounds/round-types.js";
 import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
 import type { StoreAuthority } from "../run/store/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
+import { startedApp } from "./campaign-apps.js";
 import type { CampaignMachines } from "./campaign-machines.js";
 import type { CampaignProgress } from "./campaign-progress.js";
 import { checkPlugins } from "./used-plugins.js";
@@ -192,6 +193,7 @@ export class RunMaker {
       caps: request.place.caps,
       modules: moduleFiles(request.place.programs),
       ...definedOnly({ partFaults, external, authority, diagnose: planned.diagnose }),
+      ...definedOnly({ app: startedApp(request.apps, configuration.target) }),
     };
   }
 

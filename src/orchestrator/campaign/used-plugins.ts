@@ -68,11 +68,16 @@ const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const
 /**
  * The plan with its sources, from which readers learn which targets and which traffic are not those
  * of the project.
+ * @param apps lines on the apps that are measured
  */
-export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan {
-  if (plugins.length === 0) return plan;
+export function withSources(
+  plan: Plan,
+  plugins: readonly LoadedPlugin[],
+  apps: readonly string[] = [],
+): Plan {
+  if (plugins.length === 0 && apps.length === 0) return plan;
   const expected = plugins.flatMap((plugin) => expectedOf(plugin, plan));
-  return { ...plan, sources: [...plugins.map(sourceOf), ...expected] };
+  return { ...plan, sources: [...apps, ...plugins.map(sourceOf), ...expected] };
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

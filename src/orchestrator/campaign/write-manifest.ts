@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isApp } from "../../contract/app.js";
 import type { KindCaps } from "../../contract/configuration.js";
 import {
   MANIFEST_SCHEMA,
@@ -27,6 +28,7 @@ import { moduleHashes } from "../plan/module-files.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { runtimeRecordOf } from "../run/result-documents.js";
+import { appIdentities } from "./campaign-apps.js";
 import { cpusOf, machineConditions } from "./campaign-machines.js";
 import { requireComparable } from "./compare-manifests.js";
 import { campaignReadme } from "./readme.js";
@@ -45,6 +47,7 @@ export async function startManifest(
   const programs = programsOf(plan, runtime, external);
   const usesEmbedded = Object.values(programs).some(({ embedded }) => embedded);
   const modules = await moduleHashes(request);
+  const apps = await appIdentities(request.apps);
   const git_revision = await gitRevision(packageFolder);
   const harness = {
     version: harnessVersion(packageFolder),
@@ -77,6 +80,7 @@ export async function startManifest(
       images: runtime.images && { ...runtime.images },
     }),
     stores: programs,
+    ...definedOnly({ apps }),
     ...definedOnly({ modules: Object.keys(modules).length > 0 ? modules : undefined }),
     generator: { workers: place.workers },
     conditions: campaignConditions(place.caps, plan, runtime, machine, machines),
@@ -145,7 +149,7 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
     if (!limiter_version) used.add(limiter);
   }
   const usesDefaultFramework = configurations.some(
-    ({ configuration: { target } }) => !target.framework,
+    ({ configuration: { target } }) => !target.framework && !isApp(target),
   );
   const framework = usesDefaultFramework ? [DEFAULT_FRAMEWORK] : [];
   const installed = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)];

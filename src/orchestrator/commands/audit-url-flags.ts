@@ -3,6 +3,7 @@ import { isIPv4 } from "node:net";
 import { type Command, Option } from "commander";
 import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf, usageError } from "../../kit/errors.js";
+import { parseHeaderLine } from "../../kit/header-line.js";
 import type { ApiSettings, OtherPath } from "../audit/api/api-settings.js";
 import { parseKeyCarrier } from "../audit/api/key-carrier.js";
 import { DECLARED_ALGORITHMS, type DeclaredAlgorithm, parseQuota } from "../audit/api/quota.js";
@@ -97,15 +98,13 @@ function parsePath(text: string): URL {
   );
 }
 
-const HEADER = /^(?<name>[\w!#$%&'*+.^`|~-]+):\s*(?<value>[^\r\n\0]*)$/;
-
 /** @throws usageError that does not show the line, which may hold credentials */
 function parseHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
-      const { name, value = "" } = HEADER.exec(line)?.groups ?? {};
-      if (name === undefined) throw usageError("--header: give 'Name: value'");
-      return [name.toLowerCase(), value.trim()];
+      const header = parseHeaderLine(line);
+      if (header === undefined) throw usageError("--header: give 'Name: value'");
+      return [header.name.toLowerCase(), header.value];
     }),
   );
 }

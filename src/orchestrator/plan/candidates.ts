@@ -1,9 +1,11 @@
 import {
+  APP_WORKLOAD,
   type Configuration,
   type Extent,
   type Limits,
   type Load,
   NO_WORKLOAD,
+  type Workload,
 } from "../../contract/configuration.js";
 import {
   byDimension,
@@ -77,8 +79,8 @@ function mixesOf(request: Request): Pick<Candidate, "entry" | "traffic" | "limit
   );
 }
 
-function entriesOf({ layers, counts, workloads: ids, complexity }: RequestedEntries): Entry[] {
-  const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
+function entriesOf({ layers, counts, ...requested }: RequestedEntries): Entry[] {
+  const endpoints = endpointsOf(requested);
   const ownLayers = layers.filter((layer) => !isProgramLayer(layer));
 
   return ownLayers.flatMap((layer) => {
@@ -87,6 +89,15 @@ function entriesOf({ layers, counts, workloads: ids, complexity }: RequestedEntr
       workloads.map((workload) => ({ layer, ...namedCounts(dimensionCounts), workload })),
     );
   });
+}
+
+function endpointsOf({
+  workloads: ids,
+  complexity,
+  request,
+}: Pick<RequestedEntries, "workloads" | "complexity" | "request">): Workload[] {
+  if (request) return [{ id: APP_WORKLOAD, endpoint: request }];
+  return ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { appClientId } from "../../contract/app.js";
 import {
   type Configuration,
   configurationFileName,
@@ -30,7 +31,13 @@ import { type Candidate, candidatesOf } from "./candidates.js";
 import { withCurveFamilies } from "./curve-groups.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { orderedRuns, withDiagnosingRuns } from "./order.js";
-import { notesOnCurve, notesOnDrift, notesOnExternalStore, notesOnTurns } from "./plan-notes.js";
+import {
+  notesOnCurve,
+  notesOnDrift,
+  notesOnExternalStore,
+  notesOnRunningApps,
+  notesOnTurns,
+} from "./plan-notes.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./planned-faults.js";
 import { plannedTargets } from "./planned-targets.js";
 import {
@@ -117,6 +124,7 @@ function combine(
       ...entry,
       target,
       external_store: usesExternal ? (true as const) : undefined,
+      external_server: isRunning(target, request.apps) ? (true as const) : undefined,
     });
     for (const faults of request.load.faults) {
       const faultReason = unsupportedFaults(faults, started, partFaults);
@@ -141,6 +149,10 @@ function combine(
 
 /** The seconds that a round of a load curve does not reach. */
 const LONGEST_CURVE_S = 1_700;
+
+/** Whether a target is an app that already runs. */
+const isRunning = ({ client }: Target, requested: Request["apps"]): boolean =>
+  requested?.apps.some(({ name, origin }) => origin && appClientId(name) === client) ?? false;
 
 /** The traffic, load, extent and limits. Without a requested window they get one that no run outlasts. */
 function measuredPart(
@@ -345,6 +357,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
   const notes = [...selected.notes];
   const noteOnOtherStore = isRanked ? noteOnStores(rankings, context.available) : undefined;
   if (noteOnOtherStore !== undefined) notes.push(noteOnOtherStore);
+  notes.push(...notesOnRunningApps(configurations));
   if (load.curve) notes.push(...notesOnCurve(configurations));
   else notes.push(...notesOnTurns(rounds.order, configurations));
   const isCompared = rankings.some(({ reference }) => reference !== undefined);

@@ -74,6 +74,19 @@ function longTurnsNotes(configurations: readonly Planned[]): string[] {
   ];
 }
 
+/** Notes on apps that already run, of which a campaign knows and controls less. */
+export const notesOnRunningApps = (configurations: readonly Planned[]): string[] => [
+  ...new Set(
+    configurations.flatMap(({ configuration: { target, external_server } }) =>
+      external_server && target.copy_of === undefined
+        ? [
+            `${target.label} already runs: all rounds meet the same process, whose start may have been a lucky one, so its systematic error is larger; its CPU time and memory are not known`,
+          ]
+        : [],
+    ),
+  ),
+];
+
 /** Notes on a store that the campaign did not start, and on the limit of its memory. */
 export function notesOnExternalStore({ store, version, memory }: Discovery): string[] {
   const name = `the store is one that already ran: ${store} ${version}`;

@@ -14,7 +14,7 @@ import { usageError } from "../../kit/errors.js";
 import { grouped } from "../../kit/grouped.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, FRAMEWORK, isCopy, SAME_SCRIPT, separationsOf } from "../../targets/options.js";
-import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
+import { type Availability, findClient, isClientId, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
 
@@ -83,7 +83,13 @@ export function addedReference(target: Target, available?: Availability): Target
  * measures, are ranked with nobody.
  */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
-  const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
+  const {
+    target,
+    caps: _caps,
+    service_env: _settings,
+    external_server: _isRunning,
+    ...load
+  } = planned.configuration;
   if (isControl(planned) || load.faults || target.program) return planned.hash;
 
   // At the store layer the stores themselves are compared.
@@ -296,10 +302,7 @@ function hasAllOf(target: Target, named: TargetText): boolean {
  */
 function isNamed({ configuration: { layer, target } }: Planned, text: string): boolean {
   if (isProgramLayer(layer)) return target.store === text;
-  return (
-    clients.some(({ id }) => id === parseTargetText(text).client) &&
-    hasAllOf(target, parseReference(text))
-  );
+  return isClientId(parseTargetText(text).client) && hasAllOf(target, parseReference(text));
 }
 
 /**

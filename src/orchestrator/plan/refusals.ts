@@ -1,3 +1,4 @@
+import { isApp } from "../../contract/app.js";
 import { countIn, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
@@ -24,6 +25,7 @@ type Refusal = (candidate: Candidate, request: Request) => string | undefined;
  */
 export function refusalOf(candidate: Candidate, request: Request): string | undefined {
   const refusals: readonly Refusal[] = [
+    keysOfNoApp,
     limitsNotKept,
     unequalDenials,
     contradictorySetting,
@@ -47,6 +49,20 @@ export const requestedServiceEnv = (
   { service }: Target,
 ): Record<string, string> | undefined => (service === undefined ? undefined : serviceEnv[service]);
 
+/** A request to an app has one key, and nobody knows which keys an app denies. */
+function keysOfNoApp({ target, traffic }: Candidate): string | undefined {
+  if (!isApp(target)) return undefined;
+  const profile = findProfile(traffic);
+  const isOfOurLimiters =
+    profile.binding !== undefined ||
+    profile.population().requests.some(([key, ...others]) => others.length > 0 || isExhausted(key));
+  return isOfOurLimiters
+    ? `the traffic ${traffic} is about limiters of ours: give another, e.g. --traffic allowed`
+    : undefined;
+}
+
+const isExhausted = (key: string): boolean => key.startsWith(EXHAUSTED_KEY_PREFIX);
+
 function limitsNotKept({ target, limits }: Candidate): string | undefined {
   return unsupportedLimits(target, limits);
 }
@@ -60,7 +76,6 @@ function unequalDenials({ target, traffic, limits }: Candidate): string | undefi
   // Traffic whose quota binds has no keys that are exhausted before they are sent.
   if (profile.binding) return undefined;
 
-  const isExhausted = (key: string) => key.startsWith(EXHAUSTED_KEY_PREFIX);
   const hasExhaustedKeys = profile
     .population()
     .requests.some((descriptors) => descriptors.some(isExhausted));

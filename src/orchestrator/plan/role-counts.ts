@@ -4,15 +4,19 @@ import { findTopology } from "../../targets/resolve.js";
 import type { RoleCounts } from "../host/machine.js";
 
 /**
- * How many roles of each kind a run of a configuration starts. An external store is not started.
+ * How many roles of each kind a run of a configuration starts. An external store is not started,
+ * nor a server that already runs.
  */
 export function roleCounts(
-  configuration: Pick<Configuration, "target" | "servers" | "generators" | "external_store">,
+  configuration: Pick<
+    Configuration,
+    "target" | "servers" | "generators" | "external_store" | "external_server"
+  >,
 ): RoleCounts {
-  const { target, servers, generators = 1, external_store } = configuration;
+  const { target, servers, generators = 1, external_store, external_server } = configuration;
   const { primaries, replicas } = findTopology(target.topology);
   return {
-    server: servers,
+    server: external_server ? 0 : servers,
     service: target.service ? 1 : 0,
     store: external_store ? 0 : primaries + replicas,
     generator: generators,

@@ -65,7 +65,13 @@ function againstTurns(configuration: Configuration, isOfCurve: boolean): string 
 
 /** A key of the properties that the targets of a group share, which are all but the target. */
 function loadKey(configuration: Configuration): string {
-  const { target: _target, caps: _caps, service_env: _env, ...load } = configuration;
+  const {
+    target: _target,
+    caps: _caps,
+    service_env: _env,
+    external_server: _isRunning,
+    ...load
+  } = configuration;
   return canonicalJson(load);
 }
 

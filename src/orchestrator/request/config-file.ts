@@ -12,7 +12,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 import { criteriaOf } from "./criteria.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { badValue } from "./setting-values.js";
-import { FILE_SETTINGS } from "./settings.js";
+import { FILE_SETTINGS, settingOf } from "./settings.js";
 
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
 
@@ -77,13 +77,13 @@ function settingIn(
       offset,
       `there is no setting ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, KEYS)}`,
     );
-  const text = textOf(value);
+  const text = textOf(value, settingOf(name).isExact === true);
   if (text === undefined) throw refused(file, offset, `${name} needs a value or a list of values`);
   return [name, { source: `${placeIn(file, offset)} ${name}`, value: text }];
 }
 
-/** The text of a scalar, or of a list joined by commas as in a flag; undefined for anything else. */
-function textOf(value: Node | null): string | undefined {
+/** The text of a scalar, or of a list joined as in a flag; undefined for anything else. */
+function textOf(value: Node | null, isExact: boolean): string | undefined {
   const items = isSeq(value) ? (value.items as Node[]) : [value];
   const texts = items.flatMap((item) => {
     const scalar = isScalar(item) ? item.value : undefined;
@@ -91,7 +91,8 @@ function textOf(value: Node | null): string | undefined {
     // The source text counts, because YAML would turn 0x10 into 16.
     return typeof scalar === "string" ? scalar : (isScalar(item) && item.source) || String(scalar);
   });
-  return texts.length === items.length ? texts.join(",") : undefined;
+  if (texts.length !== items.length) return undefined;
+  return isExact && texts.length > 1 ? JSON.stringify(texts) : texts.join(",");
 }
 
 const placeIn = ({ name, lineOf }: YamlFile, offset: number): string => `${name}:${lineOf(offset)}`;

@@ -173,12 +173,25 @@ export function resumedLayers(
   return [recorded, variables, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
+/** @throws usageError for headers of apps, whose values no manifest holds, that are not given again */
+function requireHeaders({ entries }: Request, { plan, campaign }: Manifest): void {
+  const [planned] = plan.configurations.flatMap(
+    ({ configuration }) => configuration.workload.endpoint ?? [],
+  );
+  const names = Object.keys(planned?.headers ?? {});
+  const given = Object.keys(entries.request?.headers ?? {});
+  if (planned === undefined || names.join() === given.join()) return;
+  const expected = names.length > 0 ? names.join(", ") : "none";
+  throw usageError(`campaign ${campaign} sends these headers: ${expected}: give --header for each`);
+}
+
 /**
  * The request with the recorded workers and caps.
  * @throws usageError where only one of campaign and request uses an external store
  */
 export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
+  requireHeaders(request, manifest);
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);
   if (external && !request.place.storeAccess.STORE_URL)
     throw usageError(

@@ -3,6 +3,7 @@ import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../ui/command-tex
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { campaignHelp, meaningOf } from "./flag-help.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
+import { joinedExactly } from "./setting-values.js";
 import { SETTINGS, type Setting, settingOf } from "./settings.js";
 
 /** Joins the values of a flag that is given several times. */
@@ -10,7 +11,7 @@ export const joined = (text: string, earlierTexts?: string): string =>
   earlierTexts === undefined ? text : `${earlierTexts},${text}`;
 
 export function optionOf(setting: Setting, ownDefault?: string): Option {
-  const { key, value, repeatable } = setting;
+  const { key, value, repeatable, isExact } = setting;
   const option = new Option(
     value ? `--${key} ${value}` : `--${key}`,
     meaningOf(setting, ownDefault),
@@ -18,7 +19,7 @@ export function optionOf(setting: Setting, ownDefault?: string): Option {
   // Commander takes a flag that begins with --no- for the opposite of another one. Here it is a flag
   // of its own.
   option.negate = false;
-  return repeatable ? option.argParser(joined) : option;
+  return repeatable ? option.argParser(isExact ? joinedExactly : joined) : option;
 }
 
 /** Settings of a campaign that another command takes, by key, with the command's own defaults. */

@@ -4,9 +4,15 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { findOperation, operationIds } from "../../targets/load-programs/operations.js";
 import { isInteractive } from "../ui/tty.js";
-import type { RequestedEntries, RequestedRounds, RequestedStoreLayer } from "./request.js";
+import { shownRequest } from "./app-flags.js";
+import type {
+  RequestedApps,
+  RequestedEntries,
+  RequestedRounds,
+  RequestedStoreLayer,
+} from "./request.js";
 import { oneOf, type Settings } from "./setting-layers.js";
-import { AUTO, countsIn } from "./setting-values.js";
+import { AUTO, countsIn, workloadsOf } from "./setting-values.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES } from "./settings.js";
 
 /**
@@ -42,6 +48,17 @@ export function requestedEntries(
   const findsGenerators = automatic.has("generators") ? (true as const) : undefined;
   return definedOnly({ layers, counts, findsGenerators });
 }
+
+/** What our servers do for a request, and what apps are asked in place of that. */
+export const requestedWorkloads = (
+  settings: Settings,
+  apps: RequestedApps | undefined,
+): Pick<RequestedEntries, "workloads" | "complexity" | "request"> =>
+  definedOnly({
+    workloads: workloadsOf(settings.list("workload")),
+    complexity: settings.number("complexity"),
+    request: apps && shownRequest(apps.request),
+  });
 
 const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes"] as const;
 

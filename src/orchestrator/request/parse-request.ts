@@ -12,6 +12,15 @@ import type { ReadTrace } from "../files/trace-log.js";
 import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
+import {
+  appDefaults,
+  appReference,
+  appRuntime,
+  appTargets,
+  reachesOthers,
+  recordApps,
+  requestedApps,
+} from "./app-flags.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configCriteria, configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
@@ -22,6 +31,7 @@ import {
   requestedDiagnosis,
   requestedEntries,
   requestedStoreLayer,
+  requestedWorkloads,
 } from "./layer-flags.js";
 import { durationSetting, hasCurve, requireOneGenerator, requireTurnLength } from "./load-curve.js";
 import { presetLayer, presetOf } from "./preset-layer.js";
@@ -30,6 +40,7 @@ import { openLoopsOf, runsOf } from "./rates.js";
 import { assignments, HIDDEN_STORE, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import type {
   Request,
+  RequestedApps,
   RequestedComparisons,
   RequestedLimits,
   RequestedLoad,
@@ -47,15 +58,7 @@ import {
   Settings,
   type SettingValue,
 } from "./setting-layers.js";
-import {
-  AUTO,
-  durationMode,
-  listOf,
-  numberIn,
-  turnIn,
-  warmupIn,
-  workloadsOf,
-} from "./setting-values.js";
+import { AUTO, durationMode, listOf, numberIn, turnIn, warmupIn } from "./setting-values.js";
 import { defaultOf } from "./settings.js";
 import { plannedRate, thresholdsOf } from "./thresholds.js";
 import { requestedTrace } from "./trace-flags.js";
@@ -166,8 +169,9 @@ function targetsOf(
 }
 
 /** The settings that say with what the report compares the results. */
-function comparisonsOf(settings: Settings): RequestedComparisons {
-  const reference = settings.find("reference")?.value;
+function comparisonsOf(settings: Settings, apps: RequestedApps | undefined): RequestedComparisons {
+  const requested = settings.find("reference")?.value;
+  const reference = apps ? appReference(apps, requested) : requested;
   const addsReference = reference === AUTO;
   const threshold = settings.find("threshold");
   const margin = settings.get("margin");
@@ -235,6 +239,7 @@ function detailOf(settings: Settings): OutputMode["detail"] {
 }
 
 interface RecordedValues {
+  apps: RequestedApps | undefined;
   seed: number;
   plugins: readonly string[];
   concurrency: SettingValue;
@@ -248,6 +253,7 @@ function recordedSettings(settings: Settings, values: RecordedValues): RequestRe
   recorded.concurrency = values.concurrency.value;
   recorded["duration-mode"] = durationSetting(settings).value;
   recorded.seed = String(values.seed);
+  if (values.apps) recordApps(recorded, values.apps);
   if (values.plugins.length > 0) recorded.plugin = JSON.stringify(values.plugins);
   if (values.trace) {
     recorded.trace = resolve(settings.get("trace").value);
@@ -274,11 +280,13 @@ export function parseOutput(argv: readonly string[], env: Environment): Requeste
 }
 
 /** The settings that say what is started, and what has to hold for that. */
-const startOf = (settings: Settings, isStrict: boolean): RequestedStart => ({
-  dryRun: settings.isOn("dry-run"),
-  allowParallel: settings.isOn("allow-parallel"),
-  strict: isStrict && !settings.isOn("force"),
-});
+const startOf = (settings: Settings, isStrict: boolean, isOfOthers: boolean): RequestedStart =>
+  definedOnly({
+    dryRun: settings.isOn("dry-run"),
+    planFirst: isOfOthers ? (true as const) : undefined,
+    allowParallel: settings.isOn("allow-parallel"),
+    strict: isStrict && !settings.isOn("force"),
+  });
 
 /**
  * The request that all layers make together.
@@ -293,14 +301,17 @@ export function requestFromLayers(
 ): Request {
   const preset = presetOf(layers);
   const isStrict = preset?.strict === true;
-  const settings = new Settings(layers, notices, preset ? presetLayer(preset) : undefined);
+  const defaults = [...(appDefaults(layers) ?? []), ...(preset ? presetLayer(preset) : [])];
+  const settings = new Settings(layers, notices, new Map(defaults));
 
+  const apps = requestedApps(settings);
   const entries = requestedEntries(settings, notices);
-  const clients = requestedClients(settings, entries.layers);
+  const clients = apps ? appTargets(apps) : requestedClients(settings, entries.layers);
   const storeAccess = storeAccessOf(settings);
   const plugins = pluginPaths(settings);
   const trace = requestedTrace(settings, notices);
-  const { runtime, access, hostsFile } = placesOf(settings);
+  const { runtime: requestedRuntime, access, hostsFile } = placesOf(settings);
+  const runtime = apps ? appRuntime(requestedRuntime) : requestedRuntime;
   const nodes = nodesOf(settings, runtime);
 
   requireOneGenerator(settings, entries, { access });
@@ -317,15 +328,12 @@ export function requestFromLayers(
   const caps = capsFrom(settings);
 
   // The members are read in this order, which is that of the notices.
-  return {
+  return definedOnly({
     targets: targetsOf(settings, clients, nodes),
-    comparisons: comparisonsOf(settings),
+    apps,
+    comparisons: comparisonsOf(settings, apps),
     storeLayer: requestedStoreLayer(settings, entries.layers),
-    entries: {
-      ...entries,
-      workloads: workloadsOf(settings.list("workload")),
-      complexity: settings.number("complexity"),
-    },
+    entries: { ...entries, ...requestedWorkloads(settings, apps) },
     limits: requestedLimits(settings),
     rounds: roundsOf(settings, diagnose, seed),
     pauses: pausesOf(settings),
@@ -345,14 +353,14 @@ export function requestFromLayers(
       storeAccess,
     },
     output: { ...outputOf(settings), ...definedOnly({ leadsTo: preset?.leadsTo }) },
-    start: startOf(settings, isStrict),
+    start: startOf(settings, isStrict, apps !== undefined && reachesOthers(apps)),
     record: {
-      settings: recordedSettings(settings, { seed, plugins, concurrency, trace, hostsFile }),
+      settings: recordedSettings(settings, { apps, seed, plugins, concurrency, trace, hostsFile }),
       command: storeAccess.STORE_URL ? `${HIDDEN_STORE} ${command(seed)}` : command(seed),
       criteria: [],
     },
     notices,
-  };
+  });
 }
 
 /**

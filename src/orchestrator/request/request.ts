@@ -1,3 +1,4 @@
+import type { AppRequest } from "../../contract/app.js";
 import type { Arrivals, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { DimensionKey } from "../../contract/dimensions.js";
 import type { Fault } from "../../contract/fault-schemas.js";
@@ -59,6 +60,30 @@ export interface RequestedTargets {
   serviceEnv: ServiceEnv;
 }
 
+/** An app with the name that the user gave it. */
+export interface NamedApp {
+  name: string;
+  /** The command as it was written, or the address of one that already runs. */
+  command: string;
+  /** The words of the command. The list is empty for one that already runs. */
+  words: readonly string[];
+  /** The address of one that already runs. */
+  origin?: string;
+}
+
+/** HTTP servers of somebody else, which are measured in the place of targets. */
+export interface RequestedApps {
+  apps: readonly NamedApp[];
+  /** The folder that they are started in. */
+  folder: string;
+  /** What each of them is asked, with values of headers that are never printed or stored. */
+  request: AppRequest;
+  /** The path that answers below 500 once an app is ready; the measured one where it is absent. */
+  readyPath?: string;
+  /** The store that is started for each, and the variable that gets its address. */
+  store?: { variable: string; id: string };
+}
+
 /** What the results are compared with, and the thresholds that they must keep. */
 export interface RequestedComparisons {
   /**
@@ -91,6 +116,8 @@ export interface RequestedEntries {
   workloads: string[];
   /** Rounds of CPU work of a heavy request. */
   complexity: number;
+  /** The request that apps get in the place of the workloads, as it is shown. */
+  request?: AppRequest;
 }
 
 /** What the store layer measures. All lists are empty without this layer. */
@@ -216,6 +243,8 @@ export interface RequestRecord {
 /** What a campaign does, from the settings of flags, environment, file, preset and menu. */
 export interface Request {
   targets: RequestedTargets;
+  /** The apps that are the targets; absent where our own servers are measured. */
+  apps?: RequestedApps;
   comparisons: RequestedComparisons;
   entries: RequestedEntries;
   storeLayer: RequestedStoreLayer;

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Warmup } from "../../contract/configuration.js";
 import type { dimensions } from "../../contract/dimensions.js";
 import { type NumberName, RANGES } from "../../contract/ranges.js";
@@ -76,6 +77,25 @@ export function turnIn(flag: string, text: string): TurnLengths {
 /** A warm-up in seconds, or `auto`. @throws usageError that mentions both */
 export const warmupIn = (flag: string, text: string): Warmup =>
   text === AUTO ? AUTO : numberIn("warmup", flag, text, false, AUTO);
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The values of a setting that may hold commas: those of a JSON list, or the text itself. */
+export function exactTexts(text: string): string[] {
+  if (!text.startsWith("[")) return [text];
+  const list = z.array(z.string()).min(1).safeParse(jsonIn(text));
+  return list.success ? list.data : [text];
+}
+
+/** Joins the values of a flag that is given several times and whose values may hold commas. */
+export const joinedExactly = (text: string, earlierTexts?: string): string =>
+  earlierTexts === undefined ? text : JSON.stringify([...exactTexts(earlierTexts), text]);
 
 /** The words of a list by commas or spaces, each once. @throws usageError for an empty list */
 export function listOf(flag: string, text: string, notices: string[]): string[] {

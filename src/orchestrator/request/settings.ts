@@ -1,5 +1,6 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
+import { MOST_APPS } from "../../contract/app.js";
 import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
 import { DEFAULT_COUNT, dimensions } from "../../contract/dimensions.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
@@ -13,6 +14,7 @@ import { idSchema } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
 import { runtimeIds } from "../../runtimes/index.js";
+import { APP_STORES } from "../../targets/apps.js";
 import { clients } from "../../targets/clients/index.js";
 import { DEFAULT_FRAMEWORK, frameworks } from "../../targets/frameworks.js";
 import { operations } from "../../targets/load-programs/operations.js";
@@ -74,6 +76,8 @@ export interface Setting {
   singleRun?: SingleRunVariable;
   /** Whether it can be given several times. The values are joined by commas. */
   repeatable?: true;
+  /** Whether its values may hold commas, so that several are joined as a JSON list. */
+  isExact?: true;
   /** Values to offer in completion and in the menu; others may be valid too. */
   choices?: () => readonly SettingChoice[];
   /** Whether it does not affect what is measured, so that the manifest does not record it. */
@@ -239,6 +243,35 @@ const targets = group("targets", "what is measured", [
       repeatable: true,
     },
   ),
+]);
+
+const apps = group("apps", "HTTP servers of your own", [
+  flag(
+    "app <name=command>",
+    `an HTTP server that listens at the port that PORT names, e.g. before="node a/server.js"; repeatable, up to ${MOST_APPS}`,
+    { repeatable: true, isExact: true },
+  ),
+  flag(
+    "url <name=address>",
+    "a server that already runs, e.g. now=http://127.0.0.1:3000, and so has no fresh process each round; repeatable",
+    { repeatable: true, isExact: true },
+  ),
+  flag("path <path>", "the path that is asked for; {key} in it stands for the request's key", {
+    defaultText: "/",
+  }),
+  flag(
+    "header <name:value>",
+    "a header of each request; {key} in it stands for the key; other values are neither printed nor stored; repeatable",
+    { repeatable: true, isExact: true, secret: true, onResume: "flag" },
+  ),
+  flag("ready <path>", "the path that answers below 500 once an app is ready", {
+    defaultText: "the measured one",
+  }),
+  flag(
+    "app-store <variable=store>",
+    `a fresh store for each app, whose address is in that variable, e.g. REDIS_URL=valkey: ${APP_STORES.join(", ")}`,
+  ),
+  flag("app-folder <dir>", "the folder that apps are started in", { defaultText: "this one" }),
 ]);
 
 const traffic = group("traffic", "what the requests are", [
@@ -622,7 +655,7 @@ const output = group("output", "files, resuming, and what is printed", [
 ]);
 
 /** All settings by topic, in the order of the help. */
-export const GROUPS = [targets, traffic, measure, faults, machines, programs, output];
+export const GROUPS = [targets, apps, traffic, measure, faults, machines, programs, output];
 
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 

@@ -15,6 +15,7 @@ import { ClockComparison, largestChange } from "../../kit/system-clock.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
+import { requireServed } from "./app-answers.js";
 import { CounterWatch, type SeveralMachines } from "./counter-watch.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { FaultInjection } from "./injected-faults.js";
@@ -170,6 +171,7 @@ async function openRun(
   await store.open();
   listener.phase("store ready");
   const servers = await supervisor.start("server");
+  if (settings.app) await requireServed(servers, settings.app, settings);
   if (servers.length > 0) listener.phase("server ready");
 
   const { faults = [], extent } = settings.configuration;

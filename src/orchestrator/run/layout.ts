@@ -9,15 +9,23 @@ import { healthSchema } from "../../contract/server-api.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
+import { parsedJson } from "../../runtimes/json.js";
 import { ownPart } from "../../runtimes/own-programs.js";
-import type { OwnProgram, Part, PartAllocation, PartFile } from "../../runtimes/runtime-types.js";
+import type {
+  OwnProgram,
+  Part,
+  PartAllocation,
+  PartFile,
+  ReadyAnswer,
+} from "../../runtimes/runtime-types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { needsRelay } from "../plan/planned-faults.js";
 import { roleCounts } from "../plan/role-counts.js";
-import type { RunSettings } from "./run-settings.js";
+import { appPart } from "./app-role.js";
+import type { RunSettings, StartedApp } from "./run-settings.js";
 import {
   authorityIn,
   type Places,
@@ -73,7 +81,11 @@ export function layoutOf(requested: RunSettings): Role[] {
   const behindService = [...storeIds, ...relayIds];
   const services = serviceIds.map((id) => serviceRole(id, settings, behindService, specs));
   const behindServer = [...behindService, ...serviceIds];
-  const servers = serverIds.map((id) => serverRole(id, settings, behindServer, specs));
+  const servers = serverIds.map((id) =>
+    settings.app
+      ? appRole(id, settings, settings.app, behindServer, specs)
+      : serverRole(id, settings, behindServer, specs),
+  );
   const behindGenerator = [...behindServer, ...serverIds];
   const generators = generatorIds.map((id, index) => {
     const place = { id, index, generators: generatorIds.length };
@@ -257,7 +269,8 @@ function serverRole(
   specs: RunSpecs,
 ): Role {
   const nonce = specs.nonceOf(id);
-  const accepts = (body: unknown) => healthSchema.safeParse(body).data?.run_nonce === nonce;
+  const accepts = ({ text }: ReadyAnswer) =>
+    healthSchema.safeParse(parsedJson(text)).data?.run_nonce === nonce;
   const { node } = settings.configuration.target;
   const program = node === undefined ? undefined : nodeProgram(node);
   return {
@@ -275,6 +288,21 @@ function serverRole(
       }),
   };
 }
+
+/** The server of an app, in the place of ours. */
+const appRole = (
+  id: string,
+  settings: RunSettings,
+  app: StartedApp,
+  dependsOn: readonly string[],
+  specs: RunSpecs,
+): Role => ({
+  id,
+  kind: "server",
+  dependsOn,
+  required: true,
+  part: (places) => appPart(id, settings, app, specs.nodes(places)),
+});
 
 const generatorRole = (
   id: string,

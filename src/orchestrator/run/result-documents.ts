@@ -187,6 +187,7 @@ export function measuredDocument(
     ...measured,
     ...identityOf(identity),
     ...observed,
+    ...figuresOfForeignServers(measured.consumers, idle.roles),
     resources: idle.roles,
     notes: [
       ...result.notes,
@@ -204,6 +205,22 @@ export function measuredDocument(
     ...judged(evidence),
     ...definedOnly({ fault_figures: faultFiguresOf(evidence) }),
   });
+}
+
+/**
+ * The CPU use and memory of servers that are not ours and so report none, from the counters of their
+ * processes. Servers of ours have reported them.
+ */
+function figuresOfForeignServers(
+  consumers: MeasuredResult["consumers"],
+  roles: Readonly<Record<string, RoleResources>>,
+): Pick<MeasuredResult, "cpu_usage" | "memory_resident"> {
+  const servers = Object.values(roles).filter(({ kind }) => kind === "server");
+  if (consumers.length > 0 || servers.length === 0) return {};
+  return {
+    cpu_usage: rounded(sum(servers.map(({ cpu_percent }) => cpu_percent)), 2),
+    memory_resident: sum(servers.map(({ resident_bytes_mean = 0 }) => resident_bytes_mean)),
+  };
 }
 
 /** The versions of store and limiter, which the libraries of the servers do not know. */

@@ -1,3 +1,4 @@
+import type { AppRequest } from "../../contract/app.js";
 import type { Configuration, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { ServerSpec } from "../../contract/run-spec.js";
 import type { Discovery } from "../../contract/store.js";
@@ -11,6 +12,22 @@ export interface ExternalStore extends Discovery {
 
 /** The settings in which an audit lets one of its servers differ from the others. */
 export type ServerDifference = Pick<ServerSpec, "clock_shift_ms" | "by_address">;
+
+/** How a run starts the server of an app, and what it asks of it. */
+export interface StartedApp {
+  /** The address of one that already runs, so that no run starts it. */
+  origin?: string;
+  /** The program and its arguments. */
+  words: readonly string[];
+  /** The folder that it is started in. */
+  folder: string;
+  /** The request with all values of its headers. */
+  request: AppRequest;
+  /** The path that answers as soon as the app is ready; the request itself where it is absent. */
+  readyPath?: string;
+  /** The variable that gets the address of the store. */
+  storeVariable?: string;
+}
 
 export interface RunSettings {
   configuration: Configuration;
@@ -31,6 +48,8 @@ export interface RunSettings {
   /** Whether servers and store have instruments that cost CPU time. */
   diagnose?: true;
   partFaults?: PartFaults;
+  /** The app that is the target; absent for a target that our own server measures. */
+  app?: StartedApp;
   /** The files of modules by id; absent where no target needs one. */
   modules?: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,12 @@
 import type { Configuration } from "../../contract/configuration.js";
 import { driverLayerSchema } from "../../contract/layers.js";
 import { roleId } from "../../contract/role.js";
-import { type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
+import {
+  type AddressedServer,
+  type RunSpec,
+  runSpec,
+  type ServiceSpec,
+} from "../../contract/run-spec.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { NodePlace } from "../../kit/env.js";
@@ -86,7 +91,7 @@ export class RunSpecs {
     places: Places,
     allocation: PartAllocation,
   ): RunSpec {
-    const { configuration, workers, warmupS, seed, diagnose } = this.#settings;
+    const { configuration, workers, warmupS, seed, diagnose, app } = this.#settings;
     const { layer, workload, traffic, load, extent, faults } = configuration;
     return {
       ...this.#common(id, places, allocation),
@@ -101,15 +106,29 @@ export class RunSpecs {
         warmup_s: warmupS,
         seed,
         timeout_s: REQUEST_TIMEOUT_S,
-        servers: this.#serverIds.map((server) => {
-          const { host, port } = placeOf(server, places);
-          return { id: server, url: `http://${host}:${port}`, run_nonce: this.nonceOf(server) };
-        }),
+        servers: this.#servers(places),
         progress: "json",
         waits_for_readings: true,
-        ...definedOnly({ timeline: faults ? (true as const) : undefined, diagnose }),
+        ...definedOnly({
+          timeline: faults ? (true as const) : undefined,
+          diagnose,
+          request: app?.request,
+        }),
       },
     };
+  }
+
+  /** The servers that get the load. One that is not ours is asked nothing else. */
+  #servers(places: Places): AddressedServer[] {
+    const { app } = this.#settings;
+    const foreign = app ? (true as const) : undefined;
+    if (app?.origin)
+      return [{ id: roleId("server", 1), url: app.origin, run_nonce: "", foreign: true }];
+    return this.#serverIds.map((id) => {
+      const { host, port } = placeOf(id, places);
+      const url = `http://${host}:${port}`;
+      return definedOnly({ id, url, run_nonce: this.nonceOf(id), foreign });
+    });
   }
 
   /** @param places absent for a program that is started before the store */

@@ -51,7 +51,8 @@ export function entryText(configuration: Configuration): string {
   const { layer, workload } = configuration;
   if (isProgramLayer(layer)) return operationText(workload);
   const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
-  const entry = isClientLayer(layer) ? `${layer} layer` : `${workload.id}${complexity}`;
+  const endpoint = workload.endpoint ? `GET ${workload.endpoint.path}` : workload.id;
+  const entry = isClientLayer(layer) ? `${layer} layer` : `${endpoint}${complexity}`;
   return [entry, ...countTexts(configuration)].join(" ");
 }
 

@@ -4,7 +4,7 @@ import { access, readdir, readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../kit/errors.js";
-import { goVersionIn, versionIn } from "../own-programs.js";
+import { goVersionIn, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import type { FoundProgram, ProgramSource } from "../runtime-types.js";
 
 const isExecutable = async (path: string): Promise<boolean> =>
@@ -75,24 +75,38 @@ async function versionOfFile(path: string): Promise<string> {
   return goVersionIn(file) ?? hash("sha256", file).slice(0, 12);
 }
 
-type Executable = Pick<ProgramSource, "command" | "path" | "withoutVersionFlag" | "mayHideVersion">;
+type Executable = Pick<
+  ProgramSource,
+  "command" | "path" | "withoutVersionFlag" | "mayHideVersion" | "isApp"
+>;
 
 /**
  * At the given path, else on PATH, else embedded. @param environment the Python folder @throws
  * environmentError
  */
 export async function findProgram(
-  { command, path: givenPath, withoutVersionFlag, mayHideVersion }: Executable,
+  source: Executable,
   environment: () => Promise<string | undefined>,
 ): Promise<FoundProgram | undefined> {
+  const { command, path: givenPath } = source;
   if (givenPath) await requireExecutable(givenPath, command);
   // Absolute, because each part runs in its own folder.
   const existingPath = givenPath ? resolve(givenPath) : await onPath(command);
   const folder = existingPath ? undefined : await environment();
   const path = existingPath ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
-  const version = await (withoutVersionFlag
-    ? versionOfFile(path)
-    : versionOf(path, mayHideVersion));
-  return { path, version, embedded: existingPath === undefined };
+  return {
+    path,
+    version: await versionOfSource(source, path),
+    embedded: existingPath === undefined,
+  };
+}
+
+async function versionOfSource(
+  { isApp, withoutVersionFlag, mayHideVersion }: Executable,
+  path: string,
+): Promise<string> {
+  // An app may start when it is run with a flag that it does not know.
+  if (isApp) return UNKNOWN_VERSION;
+  return withoutVersionFlag ? versionOfFile(path) : versionOf(path, mayHideVersion);
 }

@@ -31,18 +31,58 @@ const PORT_TAKEN = /EADDRINUSE|address already in use/i;
 /** In which a store that cannot have its port has ended. */
 const BINDS_WITHIN_MS = 200;
 
-async function isAnswered(part: Part, allocation: PartAllocation): Promise<boolean> {
-  if (!part.ready) return true;
-  try {
-    const url = `http://${allocation.host}:${allocation.port}${part.ready.path}`;
-    const { text } = await askDirectly(url, { timeout_ms: 2_000 });
-    return part.ready.accepts(JSON.parse(text));
-  } catch {
-    return false;
+/** Asks a part whether it is ready, and keeps what the last answer says where it is not. */
+class ReadyQuestion {
+  readonly #part: Part;
+  readonly #allocation: PartAllocation;
+  #status: number | undefined;
+
+  constructor(part: Part, allocation: PartAllocation) {
+    this.#part = part;
+    this.#allocation = allocation;
+  }
+
+  async ask(): Promise<boolean> {
+    const { ready } = this.#part;
+    if (!ready) return true;
+    try {
+      const { host, port } = this.#allocation;
+      const { path, headers } = ready;
+      const url = `http://${host}:${port}${path}`;
+      const answer = await askDirectly(url, { timeout_ms: 2_000, ...definedOnly({ headers }) });
+      this.#status = answer.status;
+      return ready.accepts(answer);
+    } catch {
+      return false;
+    }
+  }
+
+  /** What a person must know whose app does not become ready; undefined for our own parts. */
+  text(): string | undefined {
+    const { name, ready } = this.#part;
+    if (name === undefined || !ready) return undefined;
+    if (this.#status !== undefined) return `it answers GET ${ready.path} with ${this.#status}`;
+    return `nothing answers at the port that PORT names, which was ${this.#allocation.port}`;
   }
 }
 
 const HOST = "127.0.0.1";
+
+function workingFolderOf(
+  { workingFolder }: Part,
+  packageFolder: string,
+  ownFolder: string,
+): string {
+  if (typeof workingFolder === "object") return workingFolder.path;
+  return workingFolder === "package" ? packageFolder : ownFolder;
+}
+
+/** The variables of a part. Those that a person has set win over the defaults of our own parts. */
+function variablesOf(part: Part, allocation: PartAllocation): Record<string, string> {
+  const { NODE_ENV = "production", PATH = "", ...others } = process.env;
+  if (!part.inheritsVariables) return { PATH, ...programEnvironment(part, allocation) };
+  return { NODE_ENV, PATH, ...definedOnly(others), ...part.environment(allocation) };
+}
 
 /**
  * Puts files into a folder: texts are written, files of this machine linked. @returns the folder
@@ -101,12 +141,13 @@ function localRuntime(
       plugins: plugins.map(({ path }) => path),
       versions: versions?.folder,
     });
-    const cwd = part.workingFolder === "package" ? packageFolder : folder;
-    const env = { PATH: process.env.PATH ?? "", ...programEnvironment(part, allocation) };
+    const cwd = workingFolderOf(part, packageFolder, folder);
+    const env = variablesOf(part, allocation);
     const stdin = part.interactive || part.takesInput ? "pipe" : "ignore";
+    const question = new ReadyQuestion(part, allocation);
     const launch: Launch = {
       spawn: () => spawnProgram(program.path, part.arguments(allocation), cwd, env, stdin),
-      isAnswered: () => isAnswered(part, allocation),
+      isAnswered: () => question.ask(),
       path: program.path,
     };
     const running = await LocalPart.begin(part, allocation, launch);
@@ -114,7 +155,8 @@ function localRuntime(
       await onBegun(running);
       // Its probe would only say later that it has ended.
       if (part.kind === "store") await Promise.race([running.exited, sleep(BINDS_WITHIN_MS)]);
-      if (!part.endsByItself) await waitUntilReady(running, launch.isAnswered);
+      const shown = { name: part.name, answer: () => question.text() };
+      if (!part.endsByItself) await waitUntilReady(running, launch.isAnswered, undefined, shown);
     } catch (error) {
       await running.stop();
       throw error;

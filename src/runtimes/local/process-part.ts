@@ -6,7 +6,13 @@ import type { NodePlace } from "../../kit/env.js";
 import { environmentError } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { LineClient, lineWriter, PartOutput } from "../part-output.js";
-import { identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
+import {
+  identityOf,
+  LEADS_ITS_GROUP,
+  removeSocketsOf,
+  signalGroup,
+  stopGroup,
+} from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import { RestartablePart } from "../restartable-part.js";
 import { FineCpuTime, readRunDelays } from "../run-delay.js";
@@ -17,6 +23,7 @@ import type {
   ProcessIdentity,
   RunningPart,
 } from "../runtime-types.js";
+import { processTree, stopTree, treeCounters } from "./process-tree.js";
 
 export function spawnProgram(
   path: string,
@@ -30,12 +37,7 @@ export function spawnProgram(
     env,
     extendEnv: false,
     stdin,
-    buffer: false,
-    reject: false,
-    // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops
-    // things in order.
-    detached: true,
-    cleanup: false,
+    ...LEADS_ITS_GROUP,
   });
 }
 type Child = ReturnType<typeof spawnProgram>;
@@ -58,10 +60,12 @@ export class LocalPart extends RestartablePart implements RunningPart {
   readonly ask?: (line: string) => Promise<string | undefined>;
   readonly write?: (line: string) => void;
   readonly #launch: Launch;
+  readonly #hasProcessTree: boolean;
   readonly printed: PartOutput;
   readonly #earlier = new EarlierCounters();
   #cpuTime = new FineCpuTime();
   #child: Child;
+  #end: Promise<unknown> = Promise.resolve();
   #identity: Required<ProcessIdentity>;
   #isPaused = false;
 
@@ -78,6 +82,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     const hasNamedPorts = Object.keys(ports).length > 0;
     this.address = definedOnly({ host, port, ports: hasNamedPorts ? ports : undefined });
     this.#launch = launch;
+    this.#hasProcessTree = part.hasProcessTree === true;
     this.#child = child;
     this.#identity = identity;
     this.printed = printed;
@@ -111,23 +116,28 @@ export class LocalPart extends RestartablePart implements RunningPart {
   }
 
   async counters(): Promise<PartCounters> {
-    const cpuTime = this.#cpuTime;
-    const [{ ctime, memory }, threads] = await Promise.all([
-      pidusage(this.process.pid),
-      this.runDelays(),
-    ]);
-    const cpu_us = cpuTime.at(Math.round(ctime * 1000), threads);
-    return this.#earlier.plus({ cpu_us, resident_bytes: memory });
+    return this.#earlier.plus(await this.#ownCounters());
   }
 
-  runDelays() {
-    return readRunDelays([this.process.pid]);
+  async #ownCounters(): Promise<PartCounters> {
+    const { pid } = this.process;
+    const cpuTime = this.#cpuTime;
+    const [counted, threads] = await Promise.all([
+      this.#hasProcessTree ? treeCounters(pid) : processCounters(pid),
+      this.runDelays(),
+    ]);
+    return { ...counted, cpu_us: cpuTime.at(counted.cpu_us, threads) };
+  }
+
+  async runDelays() {
+    const { pid } = this.process;
+    if (!this.#hasProcessTree) return readRunDelays([pid]);
+    return readRunDelays((await processTree(pid)).map((member) => member.pid));
   }
 
   async kill(): Promise<void> {
     const { pid } = this.process;
-    const [{ ctime }, threads] = await Promise.all([pidusage(pid), this.runDelays()]);
-    const cpu_us = this.#cpuTime.at(Math.round(ctime * 1000), threads);
+    const { cpu_us } = await this.#ownCounters();
     this.#earlier.keep({ cpu_us, resident_bytes: 0 });
     this.isDown = true;
     signalGroup(pid, "SIGKILL");
@@ -164,17 +174,38 @@ export class LocalPart extends RestartablePart implements RunningPart {
     if (!this.isDown) {
       // A stopped process gets no signal but SIGKILL.
       if (this.#isPaused) await this.resume();
-      await stopGroup(pid, this.#child);
+      const stop = this.#hasProcessTree ? stopTree : stopGroup;
+      await stop(pid, this.#end);
       await removeSocketsOf(pid);
     }
     this.ended({ code: null, signal: "SIGKILL" });
     await rm(folder, { recursive: true, force: true });
   }
 
+  /**
+   * How a process has ended. Its output may stay open for longer, where it has started others that
+   * outlive it.
+   */
+  #endOf(child: Child): Promise<Pick<Awaited<Child>, "exitCode" | "signal">> {
+    if (!this.#hasProcessTree) return child;
+    return new Promise((resolve) => {
+      child.once("exit", (exitCode, signal) =>
+        resolve(definedOnly({ exitCode: exitCode ?? undefined, signal: signal ?? undefined })),
+      );
+    });
+  }
+
   #watch(child: Child): void {
-    child.then(({ exitCode, signal }) => {
+    const end = this.#endOf(child);
+    this.#end = end;
+    end.then(({ exitCode, signal }) => {
       this.printed.finish();
       if (!this.isDown) this.ended({ code: exitCode ?? null, signal: signal ?? null });
     });
   }
+}
+
+async function processCounters(pid: number): Promise<PartCounters> {
+  const { ctime, memory } = await pidusage(pid);
+  return { cpu_us: Math.round(ctime * 1000), resident_bytes: memory };
 }

@@ -6,7 +6,7 @@ import { findWorkload } from "../../../traffic/lookup.js";
 import { packageVersion } from "../../generator-versions.js";
 import type { Driver, Loopback } from "../driver.js";
 import { httpChannels } from "./http-channel.js";
-import { connectionsTo } from "./requests.js";
+import { connectionsTo, type Endpoint } from "./requests.js";
 
 const ANSWER = Buffer.from(
   [
@@ -41,7 +41,7 @@ async function startLoopbackServer(): Promise<Loopback> {
   const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 
   return {
-    openChannels: (requests) => httpChannels(connectionsTo([address], requests)),
+    openChannels: (requests) => httpChannels(connectionsTo([{ url: address }], requests)),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -52,8 +52,11 @@ async function startLoopbackServer(): Promise<Loopback> {
 
 const require = createRequire(import.meta.url);
 
-const endpointsOf = ({ generator }: GeneratorRunSpec): URL[] =>
-  generator.servers.map(({ url }) => new URL(url + findWorkload(generator.workload.id).path));
+function endpointsOf({ generator }: GeneratorRunSpec): Endpoint[] {
+  const { servers, workload, request } = generator;
+  if (request) return servers.map(({ url }) => ({ url: new URL(url), request }));
+  return servers.map(({ url }) => ({ url: new URL(url + findWorkload(workload.id).path) }));
+}
 
 const codeText = (status: number): string => String(status).padStart(3, "0");
 
@@ -63,7 +66,7 @@ export const httpDriver: Driver = {
   codeText,
   endpoint: (spec) =>
     endpointsOf(spec)
-      .map(({ host }) => host)
+      .map(({ url }) => url.host)
       .join(", "),
   versions: () => ({ autocannon: packageVersion(require.resolve("autocannon/package.json")) }),
   async open(spec) {

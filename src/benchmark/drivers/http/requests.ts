@@ -1,3 +1,4 @@
+import { type AppRequest, KEY_PLACE } from "../../../contract/app.js";
 import type { Outcome } from "../../../contract/request-outcomes.js";
 import {
   type Descriptors,
@@ -31,13 +32,34 @@ export interface RequestSource {
   log?: Pick<ConnectionLog, "answered">;
 }
 
+/** An address, and the request that a server of somebody else gets there. */
+export interface Endpoint {
+  url: URL;
+  /** Absent for our own servers, whose requests name their keys as `userId`. */
+  request?: AppRequest;
+}
+
+/** The header fields of the load itself, which no request can change. */
+const connectionLines = ({ host }: URL): string => `Host: ${host}\r\nConnection: keep-alive\r\n`;
+
+/** Builds the bytes of one request to a server of somebody else. */
+function appRequestBuffer(url: URL, { path, headers = {} }: AppRequest, key: string): Buffer {
+  const target = path.replaceAll(KEY_PLACE, encodeURIComponent(key));
+  const fields = Object.entries(headers).map(
+    ([name, value]) => `${name}: ${value.replaceAll(KEY_PLACE, key)}\r\n`,
+  );
+  return Buffer.from(
+    `GET ${target} HTTP/1.1\r\n${connectionLines(url)}${fields.join("")}\r\n`,
+    "latin1",
+  );
+}
+
 /** Builds the bytes of one request in advance. */
-export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
+export function requestBuffer({ url, request }: Endpoint, descriptors: Descriptors): Buffer {
+  if (request) return appRequestBuffer(url, request, descriptors[0]);
   const query = new URLSearchParams(url.search);
   for (const userId of descriptors) query.append("userId", userId);
-  return Buffer.from(
-    `GET ${url.pathname}?${query} HTTP/1.1\r\nHost: ${url.host}\r\nConnection: keep-alive\r\n\r\n`,
-  );
+  return Buffer.from(`GET ${url.pathname}?${query} HTTP/1.1\r\n${connectionLines(url)}\r\n`);
 }
 
 function freshKeyOffsets(buffer: Buffer): number[] {
@@ -82,11 +104,11 @@ class FreshNumber {
  * next.
  */
 function sourcesFor(
-  url: URL,
+  endpoint: Endpoint,
   { requests, counts = new RequestCounter(requests.length), log }: ChannelRequests,
 ) {
   const shared = requests.map((descriptors) => ({
-    requestBuffer: requestBuffer(url, descriptors),
+    requestBuffer: requestBuffer(endpoint, descriptors),
   }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
   const hasFresh = offsets.some((places) => places.length > 0);
@@ -127,15 +149,18 @@ export type Connection = { url: URL; source: RequestSource };
  * Connection i of all workers goes to endpoint i modulo their number, so that they are spread
  * evenly.
  */
-export function connectionsTo(endpoints: readonly URL[], requests: ChannelRequests): Connection[] {
+export function connectionsTo(
+  endpoints: readonly Endpoint[],
+  requests: ChannelRequests,
+): Connection[] {
   const { streams, first } = requests;
-  const sources = new Map<URL, ReturnType<typeof sourcesFor>>();
+  const sources = new Map<Endpoint, ReturnType<typeof sourcesFor>>();
   return streams.flatMap((stream, index) => {
     const connection = first + index;
-    const url = endpoints[connection % endpoints.length];
-    if (!url) return [];
-    const sourceOf = sources.get(url) ?? sourcesFor(url, requests);
-    sources.set(url, sourceOf);
-    return { url, source: sourceOf(stream, connection) };
+    const endpoint = endpoints[connection % endpoints.length];
+    if (!endpoint) return [];
+    const sourceOf = sources.get(endpoint) ?? sourcesFor(endpoint, requests);
+    sources.set(endpoint, sourceOf);
+    return { url: endpoint.url, source: sourceOf(stream, connection) };
   });
 }

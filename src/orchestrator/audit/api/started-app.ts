@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { execa } from "execa";
 import { environmentError, inOneLine, lastLine } from "../../../kit/errors.js";
 import { freePort } from "../../../runtimes/local/ports.js";
-import { stopGroup } from "../../../runtimes/processes.js";
+import { stopTree } from "../../../runtimes/local/process-tree.js";
+import { LEADS_ITS_GROUP } from "../../../runtimes/processes.js";
 import type { Command } from "./commands.js";
 
 /** An app that an audit starts and stops itself. */
@@ -63,11 +64,7 @@ const spawned = ({ command: { words }, env }: AppSettings, port: number) => {
     env: { ...env, PORT: String(port) },
     stdin: "ignore",
     all: true,
-    buffer: false,
-    reject: false,
-    // A group of its own: Ctrl-C on the terminal reaches this process alone, which then stops it.
-    detached: true,
-    cleanup: false,
+    ...LEADS_ITS_GROUP,
   });
 };
 
@@ -118,7 +115,7 @@ class Instance {
 
   async stop(): Promise<void> {
     const { pid } = this.#child;
-    if (pid !== undefined) await stopGroup(pid, this.#child);
+    if (pid !== undefined) await stopTree(pid, this.#child);
   }
 }
 

@@ -225,19 +225,21 @@ test("a server is ready when it reports its own nonce, not that of another", () 
   const roles = layout(["--servers", "2"]);
   const [first, second] = ["server-1", "server-2"].map((id) => specOf(roles, id).run_nonce);
   const ready = roles.find(({ id }) => id === "server-1")?.part(placesOf(roles)).ready;
-  const health = (run_nonce: string | undefined) => ({
-    service: "ratelimit-bench-server",
-    status: "ok",
-    run_nonce,
-    target: configuration.target,
-    workloads: [],
-    versions: { node: "24.0.0" },
-    client_settings: {},
-    pid: 1,
-  });
+  const answer = (body: unknown) => ({ status: 200, text: JSON.stringify(body) });
+  const health = (run_nonce: string | undefined) =>
+    answer({
+      service: "ratelimit-bench-server",
+      status: "ok",
+      run_nonce,
+      target: configuration.target,
+      workloads: [],
+      versions: { node: "24.0.0" },
+      client_settings: {},
+      pid: 1,
+    });
   expect(ready?.accepts(health(first))).toBe(true);
   expect(ready?.accepts(health(second))).toBe(false);
-  expect(ready?.accepts("nonsense")).toBe(false);
+  expect(ready?.accepts({ status: 200, text: "nonsense" })).toBe(false);
 });
 
 test("at the limiter layer the generator calls the store itself: there is no server", () => {

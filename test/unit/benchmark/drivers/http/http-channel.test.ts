@@ -30,15 +30,24 @@ test.each([
 
 test("a request carries each of its descriptors, encoded, and keeps its connection", () => {
   const url = new URL("http://127.0.0.1:3001/base/light");
-  expect(requestBuffer(url, ["user-1", "a b&c"]).toString()).toBe(
+  expect(requestBuffer({ url }, ["user-1", "a b&c"]).toString()).toBe(
     "GET /base/light?userId=user-1&userId=a+b%26c HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nConnection: keep-alive\r\n\r\n",
   );
 });
 
-describe("the connections of a run to several servers", () => {
-  const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map(
-    (url) => new URL(url),
+test("a request to an app has its key in path and headers, and fresh keys keep their digits", () => {
+  const url = new URL("http://127.0.0.1:3001");
+  const request = { path: "/items?user={key}&a=1", headers: { "X-Api-Key": "{key}" } };
+  expect(requestBuffer({ url, request }, ["a b"]).toString()).toBe(
+    "GET /items?user=a%20b&a=1 HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nConnection: keep-alive\r\nX-Api-Key: a b\r\n\r\n",
   );
+  expect(requestBuffer({ url, request }, [FRESH_KEY]).toString().split(FRESH_KEY)).toHaveLength(3);
+});
+
+describe("the connections of a run to several servers", () => {
+  const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map((url) => ({
+    url: new URL(url),
+  }));
   const stream = { next: () => 0 };
   const connections = (count: number, first = 0) =>
     connectionsTo(servers, { requests: [[FRESH_KEY]], streams: Array(count).fill(stream), first });
@@ -196,7 +205,7 @@ test("a log gets answers that come in one read or in pieces, with their waits", 
   const requests = { requests: [["user-0"]] as const, streams: [{ next: () => 0 }], first: 0, log };
   let remaining = answers.length;
   await new Promise<void>((resolve) => {
-    const channel = httpChannels(connectionsTo([url], requests))(0, {
+    const channel = httpChannels(connectionsTo([{ url }], requests))(0, {
       ready: () => (remaining-- > 0 ? channel.send() : resolve()),
       answered: () => {},
       lost: () => {},
