@@ -20,6 +20,7 @@ from report.base.markdown import prose, table
 from report.compare.comparability import together_text
 from report.compare.compare_sides import Outcome
 from report.compare.comparison_metrics import Metric
+from report.compare.gate_text import gate_document, gate_lines, gate_markdown
 from report.compare.matched_rows import RowComparison
 from report.export.topics import comparison_document
 from report.sections.ranking_text import although_suspect, limited_throughput
@@ -162,16 +163,22 @@ def _notes(outcome: Outcome) -> list[str]:
     return [*dict.fromkeys(texts), *outcome.notes]
 
 
+#: The parts of a target that may be packages of their own.
+_VERSIONED_PARTS = ("client", "limiter")
+
+
 def _version_notes(outcome: Outcome) -> Iterator[str]:
-    """The client versions of each compared row: `ioredis-base@valkey: client 5.6.1`."""
+    """The versions of client and limiter of each compared row: `ioredis-base@valkey: client
+    5.6.1`."""
     pairs = [row_comparison.matched for row_comparison in outcome.row_comparisons]
-    versions: dict[str, list[str]] = {}
+    versions: dict[tuple[str, str], set[str]] = {}
     for row in (row for pair in pairs for row in (pair.base, pair.new)):
         for run in row.runs:
-            if "client" in run.versions:
-                versions.setdefault(row.identity.label, []).append(run.versions["client"])
-    for label, found in versions.items():
-        yield f"{label}: client {', '.join(sorted(set(found)))}"
+            for part in _VERSIONED_PARTS:
+                if part in run.versions:
+                    versions.setdefault((row.identity.label, part), set()).add(run.versions[part])
+    for (label, part), versions_of_part in versions.items():
+        yield f"{label}: {part} {', '.join(sorted(versions_of_part))}"
 
 
 def _head(outcome: Outcome) -> tuple[str, str]:
@@ -195,8 +202,12 @@ def as_table(outcome: Outcome) -> str:
     empty = lines.isin(["", ABSENT]).all()
     columns = [_padded(str(name), list(lines[name])) for name in lines.columns[~empty]]
     notes = [f"- {text}" for text in _notes(outcome)]
+    gate = (
+        [*gate_lines(outcome.gate, outcome.promises, outcome.verdict), ""] if outcome.gate else []
+    )
     return "\n".join(
         [
+            *gate,
             *_head(outcome),
             "",
             *("  ".join(cells).rstrip() for cells in zip(*columns, strict=True)),
@@ -211,9 +222,16 @@ def as_markdown(outcome: Outcome) -> str:
     title, margin = map(prose, _head(outcome))
     rows = [[prose(text) for text in cells] for cells in _lines(outcome).itertuples(index=False)]
     notes = [f"- {prose(text)}" for text in (*_version_notes(outcome), *_notes(outcome))]
+    head = [f"**{outcome.verdict}**: {title}; {margin}"]
+    if outcome.gate:
+        head = [
+            *gate_markdown(outcome.gate, outcome.promises, outcome.verdict),
+            "",
+            f"{title}; {margin}",
+        ]
     return "\n".join(
         [
-            f"**{outcome.verdict}**: {title}; {margin}",
+            *head,
             "",
             *table(list(_COLUMNS), rows, len(_TEXTS)),
             *(["", *notes] if notes else []),
@@ -264,6 +282,8 @@ def as_json(outcome: Outcome) -> str:
         "comparisons": [_comparison(row_comparison) for row_comparison in outcome.row_comparisons],
         "notes": list(outcome.notes),
     }
+    if outcome.gate:
+        document["gate"] = gate_document(outcome.gate, outcome.promises, outcome.verdict)
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
