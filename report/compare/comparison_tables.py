@@ -184,7 +184,7 @@ def _version_notes(outcome: Outcome) -> Iterator[str]:
 def _head(outcome: Outcome) -> tuple[str, str]:
     direction = "higher" if outcome.metric.read.higher_is_better else "lower"
     return (
-        f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
+        f"{_sides(outcome)}: {outcome.metric.text}, {direction} is better",
         f"margin ±{_percent_text(outcome.margin)}: less does not matter",
     )
 
@@ -196,18 +196,23 @@ def _padded(name: str, cells: Sequence[str]) -> list[str]:
     return [text.rjust(width) if name in _FIGURES else text.ljust(width) for text in texts]
 
 
+def _sides(outcome: Outcome) -> str:
+    return f"{outcome.new.text} against {outcome.base.text}"
+
+
 def as_table(outcome: Outcome) -> str:
-    """The comparison for the console, without columns that are empty in every line."""
+    """The comparison for the console, without columns that are empty in every line. A gate has a
+    table of its own."""
+    if outcome.gate:
+        gate = gate_lines(outcome.gate, outcome.promises, outcome.verdict)
+        return "\n".join([*gate, *(f"- {text}" for text in outcome.notes), "", _sides(outcome)])
+
     lines = _lines(outcome)
     empty = lines.isin(["", ABSENT]).all()
     columns = [_padded(str(name), list(lines[name])) for name in lines.columns[~empty]]
     notes = [f"- {text}" for text in _notes(outcome)]
-    gate = (
-        [*gate_lines(outcome.gate, outcome.promises, outcome.verdict), ""] if outcome.gate else []
-    )
     return "\n".join(
         [
-            *gate,
             *_head(outcome),
             "",
             *("  ".join(cells).rstrip() for cells in zip(*columns, strict=True)),
@@ -219,19 +224,18 @@ def as_table(outcome: Outcome) -> str:
 
 
 def as_markdown(outcome: Outcome) -> str:
+    versions = [f"- {prose(text)}" for text in _version_notes(outcome)]
+    if outcome.gate:
+        gate = gate_markdown(outcome.gate, outcome.promises, outcome.verdict)
+        notes = [f"- {prose(text)}" for text in outcome.notes]
+        return "\n".join([*gate, *versions, *notes, "", prose(_sides(outcome))])
+
     title, margin = map(prose, _head(outcome))
     rows = [[prose(text) for text in cells] for cells in _lines(outcome).itertuples(index=False)]
-    notes = [f"- {prose(text)}" for text in (*_version_notes(outcome), *_notes(outcome))]
-    head = [f"**{outcome.verdict}**: {title}; {margin}"]
-    if outcome.gate:
-        head = [
-            *gate_markdown(outcome.gate, outcome.promises, outcome.verdict),
-            "",
-            f"{title}; {margin}",
-        ]
+    notes = [*versions, *(f"- {prose(text)}" for text in _notes(outcome))]
     return "\n".join(
         [
-            *head,
+            f"**{outcome.verdict}**: {title}; {margin}",
             "",
             *table(list(_COLUMNS), rows, len(_TEXTS)),
             *(["", *notes] if notes else []),

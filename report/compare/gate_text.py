@@ -10,6 +10,7 @@ from report.analysis.texts import interval_text, load_text
 from report.base.format import ABSENT, decimals, joined, microseconds, plural, rate
 from report.base.markdown import prose, table
 from report.compare.promise_changes import PromiseChange
+from report.statistics.conclusions import bounds_text
 from report.statistics.gate import PromiseChangeKind
 
 _HEADINGS = ("Figure", "Load", "Base", "Head", "Ratio", "Interval", "Head is", "Loss is bounded")
@@ -33,9 +34,16 @@ def _speed(rows: Sequence[GateRow]) -> str:
     if not known:
         return ""
     comparison = min(known, key=lambda row: row.comparison.ratio or math.inf).comparison
-    if comparison.direction is None or comparison.ratio is None:
-        return comparison.statement
-    return f"{_percent(comparison.ratio - 1)} {comparison.direction_word}"
+    if comparison.direction is not None and comparison.ratio is not None:
+        return f"{_percent(comparison.ratio - 1)} {comparison.direction_word}"
+    if comparison.known_interval is None:
+        return comparison.conclusion
+    return bounds_text(
+        comparison.status,
+        comparison.known_interval,
+        margin=comparison.margin,
+        higher_is_better=comparison.higher_is_better,
+    )
 
 
 def _cpu(rows: Sequence[GateRow]) -> str:
