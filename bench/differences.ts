@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
+import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
 
 /**
  * What comparisons find on real stores where the truth is known by design, by the rules of the
@@ -91,27 +92,6 @@ async function printDifferences(kind: "equal" | "planted", folder: string): Prom
 }
 
 /**
- * Work in rounds instead of time, so that its share of CPU does not depend on the current speed of
- * the host.
- */
-const WORK = `let state = 1;
-function work(rounds) {
-  for (let round = 0; round < rounds; round++) state = (Math.imul(state, 1103515245) + 12345) | 0;
-}
-`;
-
-/** The median number of rounds per microsecond of 20 measurements. */
-function roundsPerUs(): number {
-  const work = new Function(`${WORK} return work;`)() as (rounds: number) => void;
-  const measurements = Array.from({ length: 20 }, () => {
-    const before = performance.now();
-    work(1e7);
-    return 1e4 / (performance.now() - before);
-  });
-  return measurements.sort((a, b) => a - b)[10] ?? 0;
-}
-
-/**
  * Writes a plugin with options that change nothing, and one that adds rounds of work to each
  * command.
  */
@@ -138,18 +118,6 @@ export const plugin = {
 };
 `,
   );
-}
-
-/** The median server CPU per request of a campaign, in microseconds. */
-function cpuUsOf(folder: string): number {
-  const files = readdirSync(folder).filter((name) => /_run\d+\.json$/.test(name));
-  const figures = files.map((file) => {
-    const result = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
-      resources: { "server-1": { cpu_us_per_request: number } };
-    };
-    return result.resources["server-1"].cpu_us_per_request;
-  });
-  return figures.sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
 }
 
 try {

@@ -11,7 +11,7 @@ from report.base.errors import NOT_DECIDED, REGRESSION, USAGE, ReportError, one_
 from report.base.terminal import run_program
 from report.cli.command_line import command_parser
 from report.compare.comparability import KINDS
-from report.compare.compare_sides import compare_sides
+from report.compare.compare_sides import compare_sides, with_gate
 from report.compare.comparison_metrics import METRICS
 from report.compare.comparison_tables import FORMATS
 from report.compare.selection import (
@@ -21,6 +21,7 @@ from report.compare.selection import (
     parse_selection,
     save_baseline,
 )
+from report.results.load import load_audit
 
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
 
@@ -31,16 +32,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def margin_share(text: str) -> float:
-    """The share of a margin in percent: 0.02 for `2%` or `2`.
+def percent_share(flag: str, text: str) -> float:
+    """The share of 1 that a flag names in percent: 0.02 for `2%` or `2`.
 
     Raises ReportError for other texts, and from 100 % on."""
     match = _PERCENT.fullmatch(text.strip())
     if not match:
         raise ReportError(
-            f"--margin {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
+            f"{flag} {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
         )
     return float(match[1]) / 100
+
+
+def _tolerated(options: argparse.Namespace, margin: float) -> float | None:
+    """The loss that a gate tolerates, as a share of 1. None without a gate."""
+    if options.tolerate is None:
+        if options.audit is not None:
+            raise ReportError("--audit: give --tolerate, too, e.g. --tolerate 10%", USAGE)
+        return None
+    if options.metric != "throughput":
+        raise ReportError("--tolerate judges throughput and CPU: leave --metric out", USAGE)
+    tolerated = percent_share("--tolerate", options.tolerate)
+    if tolerated <= margin:
+        remedy = f"give more than the margin of {100 * margin:g} %, or a smaller --margin"
+        raise ReportError(f"--tolerate {one_line(options.tolerate, 40)}: {remedy}", USAGE)
+    return tolerated
 
 
 def _allowed(text: str) -> frozenset[str]:
@@ -111,18 +127,23 @@ def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
 def _run(options: argparse.Namespace) -> int:
     campaigns = CampaignReader()
     allowed = _allowed(options.allow or "")
-    margin = None if options.margin is None else margin_share(options.margin)
+    margin = None if options.margin is None else percent_share("--margin", options.margin)
     if options.save_baseline is not None:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)
     if margin is None:
         margin = new.campaign.margin
+    tolerated = _tolerated(options, margin)
     outcome = compare_sides(base, new, METRICS[options.metric], margin, allowed)
+    if tolerated is not None:
+        audit = load_audit(Path(options.audit)) if options.audit is not None else None
+        outcome = with_gate(outcome, tolerated, audit)
     print(FORMATS[options.format](outcome))
 
     if options.fail_on == "never":
         return 0
-    return {"regression": REGRESSION, "not decided": NOT_DECIDED}.get(outcome.verdict, 0)
+    codes = {"regression": REGRESSION, "fails": REGRESSION, "not decided": NOT_DECIDED}
+    return codes.get(outcome.verdict, 0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

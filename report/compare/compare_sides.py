@@ -7,13 +7,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from report.analysis.figures import throughput
+from report.analysis.gate import Gate, gate_of
 from report.base.errors import USAGE, ReportError
 from report.compare import comparability
 from report.compare.comparison_metrics import Metric
 from report.compare.comparison_notes import comparison_notes
 from report.compare.matched_rows import MatchedRows, RowComparison, match_rows
+from report.compare.promise_changes import PromiseChange, promise_changes
 from report.compare.selection import Selection
 from report.compare.stopped_rounds import level_shift
+from report.results.generated.records import Audit
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.sequential import corrected_for_looks
 
@@ -28,13 +31,20 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The difference that is too small to count, as a share of 1."""
     row_comparisons: tuple[RowComparison, ...]
     notes: tuple[str, ...]
+    gate: Gate | None = None
+    """What passes and what fails, if the user named the loss that is tolerated."""
+    promises: tuple[PromiseChange, ...] = ()
+    """The promises that an audit of both sides tells apart, or finds broken in both."""
 
     @property
     def verdict(self) -> str:
-        """`regression` if some row is worse beyond the margin, `no regression` if each is better or
-        differs by no more than the margin, else `not decided`.
+        """That of the gate, if there is one. Otherwise it is `regression` if some row is worse
+        beyond the margin, `no regression` if each is better or differs by no more than the margin,
+        else `not decided`.
 
         Only rows that can conclude something count."""
+        if self.gate:
+            return self.gate.verdict([change.kind for change in self.promises])
         comparisons = [
             row_comparison.comparison
             for row_comparison in self.row_comparisons
@@ -171,4 +181,21 @@ def compare_sides(
         margin=margin,
         row_comparisons=row_comparisons,
         notes=tuple(notes),
+    )
+
+
+def with_gate(outcome: Outcome, tolerated: float, audit: Audit | None) -> Outcome:
+    """The comparison of two targets of one campaign with the verdict of a gate.
+
+    Raises ReportError where the runs of the two sides were not made next to each other."""
+    if outcome.base.folder != outcome.new.folder or not (outcome.base.label and outcome.new.label):
+        raise ReportError("--tolerate: give two targets of one campaign", USAGE)
+    pairs = [row_comparison.matched for row_comparison in outcome.row_comparisons]
+    if reason := next((pair.nothing_cancels for pair in pairs if pair.nothing_cancels), ""):
+        raise ReportError(f"--tolerate: {reason}: run with --order turns or interleaved", USAGE)
+    changes = promise_changes(audit, outcome.base.label, outcome.new.label) if audit else ()
+    return replace(
+        outcome,
+        gate=gate_of([pair.rows for pair in pairs], tolerated, outcome.margin),
+        promises=changes,
     )

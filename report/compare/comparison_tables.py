@@ -20,6 +20,7 @@ from report.base.markdown import prose, table
 from report.compare.comparability import together_text
 from report.compare.compare_sides import Outcome
 from report.compare.comparison_metrics import Metric
+from report.compare.gate_text import gate_document, gate_lines, gate_markdown
 from report.compare.matched_rows import RowComparison
 from report.export.topics import comparison_document
 from report.sections.ranking_text import although_suspect, limited_throughput
@@ -162,22 +163,28 @@ def _notes(outcome: Outcome) -> list[str]:
     return [*dict.fromkeys(texts), *outcome.notes]
 
 
+#: The parts of a target that may be packages of their own.
+_VERSIONED_PARTS = ("client", "limiter")
+
+
 def _version_notes(outcome: Outcome) -> Iterator[str]:
-    """The client versions of each compared row: `ioredis-base@valkey: client 5.6.1`."""
+    """The versions of client and limiter of each compared row: `ioredis-base@valkey: client
+    5.6.1`."""
     pairs = [row_comparison.matched for row_comparison in outcome.row_comparisons]
-    versions: dict[str, list[str]] = {}
+    versions: dict[tuple[str, str], set[str]] = {}
     for row in (row for pair in pairs for row in (pair.base, pair.new)):
         for run in row.runs:
-            if "client" in run.versions:
-                versions.setdefault(row.identity.label, []).append(run.versions["client"])
-    for label, found in versions.items():
-        yield f"{label}: client {', '.join(sorted(set(found)))}"
+            for part in _VERSIONED_PARTS:
+                if part in run.versions:
+                    versions.setdefault((row.identity.label, part), set()).add(run.versions[part])
+    for (label, part), versions_of_part in versions.items():
+        yield f"{label}: {part} {', '.join(sorted(versions_of_part))}"
 
 
 def _head(outcome: Outcome) -> tuple[str, str]:
     direction = "higher" if outcome.metric.read.higher_is_better else "lower"
     return (
-        f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
+        f"{_sides(outcome)}: {outcome.metric.text}, {direction} is better",
         f"margin ±{_percent_text(outcome.margin)}: less does not matter",
     )
 
@@ -189,8 +196,17 @@ def _padded(name: str, cells: Sequence[str]) -> list[str]:
     return [text.rjust(width) if name in _FIGURES else text.ljust(width) for text in texts]
 
 
+def _sides(outcome: Outcome) -> str:
+    return f"{outcome.new.text} against {outcome.base.text}"
+
+
 def as_table(outcome: Outcome) -> str:
-    """The comparison for the console, without columns that are empty in every line."""
+    """The comparison for the console, without columns that are empty in every line. A gate has a
+    table of its own."""
+    if outcome.gate:
+        gate = gate_lines(outcome.gate, outcome.promises, outcome.verdict)
+        return "\n".join([*gate, *(f"- {text}" for text in outcome.notes), "", _sides(outcome)])
+
     lines = _lines(outcome)
     empty = lines.isin(["", ABSENT]).all()
     columns = [_padded(str(name), list(lines[name])) for name in lines.columns[~empty]]
@@ -208,9 +224,15 @@ def as_table(outcome: Outcome) -> str:
 
 
 def as_markdown(outcome: Outcome) -> str:
+    versions = [f"- {prose(text)}" for text in _version_notes(outcome)]
+    if outcome.gate:
+        gate = gate_markdown(outcome.gate, outcome.promises, outcome.verdict)
+        notes = [f"- {prose(text)}" for text in outcome.notes]
+        return "\n".join([*gate, *versions, *notes, "", prose(_sides(outcome))])
+
     title, margin = map(prose, _head(outcome))
     rows = [[prose(text) for text in cells] for cells in _lines(outcome).itertuples(index=False)]
-    notes = [f"- {prose(text)}" for text in (*_version_notes(outcome), *_notes(outcome))]
+    notes = [*versions, *(f"- {prose(text)}" for text in _notes(outcome))]
     return "\n".join(
         [
             f"**{outcome.verdict}**: {title}; {margin}",
@@ -264,6 +286,8 @@ def as_json(outcome: Outcome) -> str:
         "comparisons": [_comparison(row_comparison) for row_comparison in outcome.row_comparisons],
         "notes": list(outcome.notes),
     }
+    if outcome.gate:
+        document["gate"] = gate_document(outcome.gate, outcome.promises, outcome.verdict)
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 

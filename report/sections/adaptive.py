@@ -9,6 +9,7 @@ from msgspec import Struct
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import throughput
+from report.analysis.gate import Gate, GateRow, RowPair, gate_of
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_of, layer_text, load_text, name, outlook
@@ -132,6 +133,34 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
     return False, f"{text}: {open_reason} ± {100 * row.margin:.1f} %"
 
 
+def _gated_pairs(analysis: Analysis) -> list[RowPair]:
+    """Each row with the reference of its ranking."""
+    return [
+        (ranking.reference, row)
+        for cell in analysis.cells
+        for ranking in cell.rankings
+        if ranking.reference
+        for row in ranking.compared_rows
+        if row is not ranking.reference
+    ]
+
+
+def _stop_of_gate(gate: Gate) -> Stopped:
+    """When the rows of a gate stop, which they do together."""
+    if gate.look is None:
+        return None
+    if gate.verdict() != "not decided":
+        return gate.look, "decided"
+    return (gate.look, "last") if gate.is_last else None
+
+
+def _gate_line(row: GateRow, tolerated: float) -> Line:
+    bound = f"a loss of {100 * tolerated:g} % is {'' if row.gated.bounded else 'not '}excluded"
+    interval = interval_of(row.comparison)
+    text = f"{name(row.new)}, {row.name}: {row.comparison.statement}, {bound} ({interval})"
+    return Line(text, f"{row.base.id} {row.new.id}")
+
+
 class _Conclusions:
     """Collects when each row stopped, and what was concluded about rows and pairs."""
 
@@ -144,6 +173,14 @@ class _Conclusions:
 
     def lines(self, is_concluded: bool) -> tuple[Line, ...]:
         return tuple(line for concluded, line in self._lines if concluded is is_concluded)
+
+    def add_gate(self, gate: Gate) -> None:
+        """Stops the rows of a gate together, in place of what their ranking says."""
+        is_decided = gate.verdict() != "not decided"
+        self._lines = [(is_decided, _gate_line(row, gate.tolerated)) for row in gate.rows]
+        for row in gate.rows:
+            for summary in (row.base, row.new):
+                self.stops[summary.id] = _stop_of_gate(gate)
 
     def add_ranking(self, ranking: Ranking, prefix: str) -> None:
         """Adds the rows and pairs of a ranking. The prefix names its cell where there are
@@ -212,6 +249,10 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
         prefix = f"{cell_title(cell)}: " if len(analysis.cells) > 1 else ""
         for ranking in cell.rankings:
             conclusions.add_ranking(ranking, prefix)
+    tolerate_percent = manifest["plan"]["adaptive"].get("tolerate_percent")
+    gated_pairs = [] if tolerate_percent is None else _gated_pairs(analysis)
+    if gated_pairs:
+        conclusions.add_gate(gate_of(gated_pairs, tolerate_percent / 100, analysis.campaign.margin))
     for runtime in analysis.runtimes:
         copies = (copy for cell in runtime.cells for copy in cell.copies)
         for row in (*runtime.controls, *copies):

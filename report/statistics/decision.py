@@ -222,7 +222,7 @@ def _inverse(ratio: float) -> float:
 def compare_samples(
     samples: Sequence[Sample],
     margin: float = DEFAULT_MARGIN,
-    higher_is_better: bool = True,
+    higher_is_better: bool | Sequence[bool] = True,
     level: Level = ONE_LOOK,
     with_outlook: bool = True,
 ) -> tuple[Comparison, ...]:
@@ -241,14 +241,20 @@ def compare_samples(
     others are compared as two independent sides.
 
     Samples hold only the figures of runs that count. A run with the worst rank has the figure 0, or
-    infinity if lower values are better. `level` differs from 5 % if runs are looked at more than
-    once, see `sequential.py`. Without `with_outlook` it is not computed how many runs would decide,
-    and which difference these find. The comparisons have the order of the samples."""
+    infinity if lower values are better. `higher_is_better` is one value for all samples, or one for
+    each. `level` differs from 5 % if runs are looked at more than once, see `sequential.py`.
+    Without `with_outlook` it is not computed how many runs would decide, and which difference these
+    find. The comparisons have the order of the samples."""
     planned = max(len(samples), level.planned)
     methods = [_method(sample, planned, level) for sample in samples]
+    directions = (
+        [higher_is_better] * len(samples)
+        if isinstance(higher_is_better, bool)
+        else higher_is_better
+    )
     measured = [
-        _measured(sample, method, margin, level, higher_is_better)
-        for sample, method in zip(samples, methods, strict=True)
+        _measured(sample, method, margin, level, direction)
+        for sample, method, direction in zip(samples, methods, directions, strict=True)
     ]
 
     tested = sum(comparison.p is not None for comparison in measured)
@@ -282,6 +288,23 @@ def compare_runs(
 ) -> Comparison:
     """Compares two sides that were not measured next to each other, as a family of one."""
     return compare_samples([Sample(new=tuple(new), base=tuple(base))], margin, higher_is_better)[0]
+
+
+def p_of_bounds(
+    samples: Sequence[Sample], factors: Sequence[float], family: int, level: Level = ONE_LOOK
+) -> tuple[float, ...]:
+    """The corrected p values of the claims that the ratios reach their factors.
+
+    A factor above 1 is one from which on a ratio is too high, and a factor below 1 one down from
+    which it is too low. A small p shows that the ratio is not. `family` is the number of claims
+    that are corrected together."""
+    planned = max(family, level.planned)
+    p_values = []
+    for sample, factor in zip(samples, factors, strict=True):
+        p_below, p_above = _tails(sample, _method(sample, planned, level), factor)
+        p_values.append(p_below if factor > 1 else p_above)
+    corrected = _holm(p_values, [sample.share for sample in samples], family)
+    return tuple(1.0 if p is None else p for p in corrected)
 
 
 def _method(sample: Sample, planned: int, level: Level) -> power.Method:

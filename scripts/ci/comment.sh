@@ -7,7 +7,7 @@ set -euo pipefail
 file=${1:?the file with the text}
 must_be PULL_REQUEST '[0-9]{1,9}' 'the number of a pull request'
 must_be GITHUB_REPOSITORY '[A-Za-z0-9._-]+/[A-Za-z0-9._-]+' 'owner/name'
-must_be MARK '[A-Za-z0-9@:+~. -]{1,120}' 'a short text'
+must_be MARK '[A-Za-z0-9@:+~._ -]{1,160}' 'a short text'
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 printf '<!-- ratelimit-bench %s -->\n' "$MARK" >"$body"

@@ -3,12 +3,13 @@ import { z } from "zod";
 import type { Environment } from "../kit/env.js";
 import { userFolder } from "../kit/user-folder.js";
 
-export interface PackageVersion {
-  name: string;
-  version: string;
+export const packageVersionSchema = z.strictObject({
+  name: z.string().min(1).max(214),
+  version: z.string().min(1).max(40),
   /** Packages that are installed with it, as `name@version`. */
-  with?: readonly string[];
-}
+  with: z.array(z.string()).readonly().optional(),
+});
+export type PackageVersion = z.infer<typeof packageVersionSchema>;
 
 export const installedVersionSchema = z.strictObject({
   name: z.string().min(1).max(214),

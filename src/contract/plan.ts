@@ -77,6 +77,11 @@ export const planSchema = z.strictObject({
        */
       looks: z.array(z.int().min(1)).min(1),
       budget_s: z.number().positive().optional(),
+      /**
+       * The loss against the reference that a gate tolerates, in %. It is absent where rankings
+       * decide which configurations go on.
+       */
+      tolerate_percent: numberSchema("tolerate").optional(),
     })
     .optional(),
   /**

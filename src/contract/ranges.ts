@@ -28,6 +28,7 @@ export const RANGES = {
   cost: { min: 1, max: 1_000_000, unit: " points" },
   block: { min: 0, max: 86_400, unit: " seconds" },
   margin: { min: 0.1, max: 50, unit: " %" },
+  tolerate: { min: 0.2, max: 90, unit: " %" },
   seed: { min: 0, max: 4_294_967_295, unit: "" },
   workers: { min: 1, max: 64, unit: "" },
 } as const;

@@ -64,6 +64,16 @@ const compare: ReportCommand = {
       defaultText: "that of NEW's campaign",
     },
     {
+      name: "tolerate",
+      value: "<percent>",
+      help: "a gate: throughput and CPU may be worse by less than this, e.g. 10%",
+    },
+    {
+      name: "audit",
+      value: "<dir>",
+      help: "with --tolerate: an audit of both sides, whose broken promises fail NEW",
+    },
+    {
       name: "fail-on",
       value: "<what>",
       help: "never: exit with 0 whatever the result",
@@ -103,6 +113,9 @@ of at least ${numberWord(MIN_PAIRS)} rounds each. Without such a reference the h
 In a closed loop CPU per request follows from the throughput, so --metric cpu concludes nothing there. Measure both sides
 at one rate (run --rate) to compare it.
 
+With --tolerate two targets of one campaign pass where every loss of throughput, and every rise of CPU per request, is
+bounded below it. They fail, with exit code 6, where one beyond the margin was shown. Both figures are one family.
+
 If targets run different limiter scripts, the comparison covers client and script together. Different stores,
 machines of another kind or runtimes are refused unless --allow names them.
 
@@ -111,6 +124,7 @@ Examples:
   ratelimit-bench compare iovalkey+same-script valkey-glide+same-script
   ratelimit-bench compare --metric p99 iovalkey iovalkey+autopipelining --campaign results/20260102_030405
   ratelimit-bench compare results/20260102_030405 results/latest --format md
+  ratelimit-bench compare ioredis-base ioredis-head --tolerate 10% --audit results/audits/20260102_030405
   ratelimit-bench compare --save-baseline main
   ratelimit-bench compare --baseline main      after the next campaign
 

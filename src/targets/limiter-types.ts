@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Limits } from "../contract/configuration.js";
-import type { PackageVersion } from "../contract/library-versions.js";
+import { packageVersionSchema } from "../contract/library-versions.js";
 import { functionOf, lineSchema, type Shaped } from "../contract/plugins.js";
 import type { Consumes, LimiterScript } from "../contract/server-api.js";
 import { algorithms, idSchema } from "../contract/target.js";
@@ -100,6 +100,13 @@ export interface InstallableHook {
 export const limiterShape = {
   id: idSchema,
   package: z.string().optional(),
+  /**
+   * The library that is installed when the limiter is first used, and loaded from there. It is
+   * absent where the project, or the plugin, has it.
+   */
+  onDemand: packageVersionSchema.optional(),
+  /** Id of the web framework that its hook is for. It is absent where it decides in any. */
+  framework: idSchema.optional(),
   /** One line that says what decides, and how. */
   summary: lineSchema.optional(),
   /**
@@ -159,13 +166,6 @@ export const limiterShape = {
 };
 
 export interface LimiterDescription extends Shaped<typeof limiterShape> {
-  /**
-   * The library that is installed when the limiter is first used, and loaded from there. It is
-   * absent where the project has it.
-   */
-  onDemand?: PackageVersion;
-  /** Id of the web framework that its hook is for. It is absent where it decides in any. */
-  framework?: string;
   /**
    * The call that decides on one key, whatever the protocol. It is absent where a library makes it.
    * A key that begins with `EXHAUSTED_KEY_PREFIX` has a used-up quota.

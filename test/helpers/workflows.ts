@@ -38,9 +38,28 @@ export const workflows: Workflow[] = readdirSync(join(ROOT, FOLDER))
 export const action: {
   file: string;
   text: string;
-  inputs: Record<string, unknown>;
+  inputs: Record<string, { description?: string; default?: string }>;
   runs: { steps: Step[] };
 } = read("action.yml");
+
+/** The workflows of other repositories that docs/ci.md shows. */
+const EXAMPLES = "docs/workflows";
+export const examples: Workflow[] = readdirSync(join(ROOT, EXAMPLES))
+  .sort()
+  .map((name) => read(join(EXAMPLES, name)));
+
+/** What the action's steps know of its inputs, with the defaults of those that are not given. */
+export function actionInputs(
+  given: Readonly<Record<string, unknown>>,
+  known: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const inputs: Record<string, string> = { ...known };
+  for (const [name, { default: usual = "" }] of Object.entries(action.inputs)) {
+    const text = String(given[name] ?? usual);
+    inputs[`inputs.${name}`] = environmentOf({ env: { text } }, known).text ?? "";
+  }
+  return inputs;
+}
 
 export const steps = (file: string): Step[] =>
   Object.values(workflows.find((workflow) => workflow.file.endsWith(file))?.jobs ?? {}).flatMap(
@@ -60,10 +79,11 @@ export function environmentOf(
   known: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const value = (expression: string): string => {
-    const [, name = "", fallback] = /^([\w.-]+)(?: \|\| '([^']*)')?$/.exec(expression) ?? [];
-    const found = known[name] || fallback;
-    if (found === undefined) throw new Error(`nothing is known of ${expression}`);
-    return found;
+    const [, name = "", text, otherName = ""] =
+      /^([\w.-]+)(?: \|\| (?:'([^']*)'|([\w.-]+)))?$/.exec(expression) ?? [];
+    const evaluated = known[name] || (text ?? known[otherName]) || known[name];
+    if (evaluated === undefined) throw new Error(`nothing is known of ${expression}`);
+    return evaluated;
   };
   return Object.fromEntries(
     Object.entries(env).map(([name, text]) => [

@@ -1,8 +1,8 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../helpers/programs.js";
-import { action, workflows } from "../helpers/workflows.js";
+import { action, examples, workflows } from "../helpers/workflows.js";
 
 const files = [
   ...workflows.map(({ file, text, jobs }) => ({
@@ -52,11 +52,24 @@ test("the job that reads results for the pages can write nothing, and deploys no
   ]);
 });
 
-test("every input of the action has a meaning, and all but the target a default", () => {
-  for (const [name, input] of Object.entries(
-    action.inputs as Record<string, Record<string, unknown>>,
-  )) {
+test("every input of the action has a meaning, a default, and a place in docs/ci.md", () => {
+  const page = readFileSync(join(ROOT, "docs/ci.md"), "utf8");
+  for (const [name, input] of Object.entries(action.inputs)) {
     expect(input.description, name).toEqual(expect.any(String));
-    expect("default" in input, name).toBe(name !== "target");
+    expect(input.default, name).toEqual(expect.any(String));
+    expect(page).toContain(`\`${name}\``);
   }
+});
+
+describe.each(examples)("$file", ({ permissions, jobs, on }) => {
+  test("gives the action inputs that it has, may write nothing by default, and ends some time", () => {
+    expect(Object.values(permissions ?? { all: "write" })).not.toContain("write");
+    // With pull_request_target the code of a pull request would run with a token that can write.
+    expect(on).toBe("pull_request");
+    for (const { steps, ...job } of Object.values(jobs)) {
+      expect(job["timeout-minutes"]).toBeGreaterThan(0);
+      const inputs = steps.find(({ uses }) => uses?.includes("/ratelimit-bench@"))?.with ?? {};
+      expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(inputs)));
+    }
+  });
 });

@@ -1226,6 +1226,9 @@ class Version(Record):
 class Adaptive(Record):
     looks: Annotated[list[CountFrom1], Meta(min_length=1)]
     budget_s: Maybe[Positive] = None
+    tolerate_percent: Maybe[
+        Annotated[int, Meta(ge=1, le=90)] | Annotated[float, Meta(ge=0.2, le=90)]
+    ] = None
 
 
 class MaxRate(Record):

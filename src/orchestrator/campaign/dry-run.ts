@@ -256,12 +256,16 @@ function diagnosingLines({ runs }: Plan): string[] {
 
 function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
-  const { looks, budget_s } = adaptive;
+  const { looks, budget_s, tolerate_percent } = adaptive;
   const decidingRounds = looks.slice(0, -1);
   const rounds = `round${decidingRounds.length > 1 ? "s" : ""} ${decidingRounds.join(", ") || looks[0]}`;
   const lines = [
     `runs: as many as it takes; which configurations continue is decided after ${rounds}`,
   ];
+  if (tolerate_percent !== undefined)
+    lines.push(
+      `gate: it ends when every loss against the reference is bounded below ${tolerate_percent} %, or one is shown`,
+    );
   if (budget_s !== undefined)
     lines.push(`budget: no round starts that would end after ${durationText(budget_s)}`);
   return lines;

@@ -12,6 +12,7 @@ import type { Discovery } from "../../contract/store.js";
 import type { Target } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
+import { sum } from "../../kit/numbers.js";
 import type { PartFaults } from "../../runtimes/runtime-types.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import type { Availability } from "../../targets/resolve.js";
@@ -197,15 +198,25 @@ function runsOf(
   }));
 }
 
+/** A gate judges throughput and CPU of all its targets as one family. */
+const FIGURES_OF_A_GATE = 2;
+
 /** The decisions and the budget of an adaptive campaign; undefined for any other. */
 function adaptivePlan(
   { order, runs, adaptive }: RequestedRounds,
   rankings: readonly Ranking[],
 ): Plan["adaptive"] {
   if (!adaptive) return undefined;
-  const comparisons = Math.max(1, ...rankings.map(({ members }) => originals(members).length - 1));
-  const firstRound = order === "turns" ? firstRoundByTurns(comparisons) : undefined;
-  return definedOnly({ looks: decisionRounds(runs, firstRound), budget_s: adaptive.budgetS });
+  const { budgetS, toleratePercent } = adaptive;
+  const families = rankings.map(({ members }) => Math.max(0, originals(members).length - 1));
+  const comparisons =
+    toleratePercent === undefined ? Math.max(1, ...families) : FIGURES_OF_A_GATE * sum(families);
+  const firstRound = order === "turns" ? firstRoundByTurns(Math.max(1, comparisons)) : undefined;
+  return definedOnly({
+    looks: decisionRounds(runs, firstRound),
+    budget_s: budgetS,
+    tolerate_percent: toleratePercent,
+  });
 }
 
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {

@@ -174,14 +174,28 @@ export function budgetS({ source, value }: SettingValue): number {
   );
 }
 
-/** Reads `runs`, `max-runs` and `budget`. @throws usageError */
+/** Reads the loss that a gate tolerates. @throws usageError unless it is above the margin */
+function toleratePercentOf(settings: Settings): number | undefined {
+  const tolerate = settings.find("tolerate");
+  if (!tolerate) return undefined;
+  const percentOf = ({ source, value }: SettingValue, name: "tolerate" | "margin") =>
+    numberIn(name, source, value.replace(/ ?%$/, ""), false);
+  const percent = percentOf(tolerate, "tolerate");
+  const margin = percentOf(settings.get("margin"), "margin");
+  if (percent > margin) return percent;
+  throw usageError(
+    `${tolerate.source} ${tolerate.value}: give more than the margin of ${margin} %, or a smaller --margin`,
+  );
+}
+
+/** Reads `runs`, `max-runs`, `tolerate` and `budget`. @throws usageError */
 export function runsOf(settings: Settings): Pick<RequestedRounds, "runs" | "adaptive"> {
   const runs = settings.get("runs");
   const maxRuns = settings.find("max-runs");
   const budget = settings.find("budget");
   if (runs.value !== AUTO) {
     const unusedBudget = settings.isOn("find-max-rate") ? undefined : budget;
-    const useless = maxRuns ?? unusedBudget;
+    const useless = maxRuns ?? settings.find("tolerate") ?? unusedBudget;
     const alternative = useless === budget ? " or --find-max-rate" : "";
     if (useless)
       throw usageError(
@@ -209,6 +223,9 @@ export function runsOf(settings: Settings): Pick<RequestedRounds, "runs" | "adap
   const { source, value } = maxRuns ?? { source: "--max-runs", value: DEFAULT_MAX_RUNS };
   return {
     runs: numberIn("max-runs", source, value),
-    adaptive: budget ? { budgetS: budgetS(budget) } : {},
+    adaptive: definedOnly({
+      budgetS: budget && budgetS(budget),
+      toleratePercent: toleratePercentOf(settings),
+    }),
   };
 }

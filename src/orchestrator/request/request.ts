@@ -159,7 +159,7 @@ export interface RequestedLoad {
 export interface RequestedRounds {
   runs: number;
   /** Present where the campaign decides how many runs it needs. */
-  adaptive?: { budgetS?: number };
+  adaptive?: { budgetS?: number; toleratePercent?: number };
   /**
    * Whether each configuration gets one more run, with instruments, after its other runs or in their
    * place.

@@ -409,6 +409,10 @@ const measure = group("measure", "how it is measured", [
     defaultText: DEFAULT_MAX_RUNS,
   }),
   flag(
+    "tolerate <percent>",
+    "with --runs auto: a gate, which ends when every loss against the reference is bounded below this, or one is shown; compare --tolerate gives the verdict",
+  ),
+  flag(
     "budget <time>",
     "with --runs auto or --find-max-rate: time for the whole campaign, e.g. 90s, 20m, 1.5h",
   ),

@@ -1,56 +1,68 @@
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { build, ROOT } from "../../helpers/programs.js";
+import { describe, expect, test } from "vitest";
+import { build, ROOT, runProgram } from "../../helpers/programs.js";
 import { runner } from "../../helpers/shell.js";
-import { action, environmentOf, step } from "../../helpers/workflows.js";
+import { action, actionInputs, environmentOf, examples, step } from "../../helpers/workflows.js";
 
 const { newFolder, shell } = runner();
 
-/** The client as it is installed here. */
-const BASE = `module.exports = require(${JSON.stringify(join(ROOT, "node_modules/ioredis"))});`;
-/**
- * It takes 2 ms more to send a command: many times what a request takes, so that six rounds decide
- * on a busy machine too.
- */
-const HEAD = `${BASE}
-const { prototype } = module.exports.Redis;
-const send = prototype.sendCommand;
-prototype.sendCommand = function (...words) {
-  for (const end = performance.now() + 2; performance.now() < end; );
-  return send.apply(this, words);
-};`;
+/** How a sequence of shell lines changes what is checked in. */
+interface Change {
+  /** Makes the files of the base in the current folder. */
+  base: (folder: string) => void;
+  /** What the head changes in them. */
+  head: string;
+}
 
-test("base and head are measured by turns, and a slower head is a regression", {
-  timeout: 600_000,
-}, () => {
-  build();
-  const root = newFolder();
-  const manifest = (version: string) =>
-    JSON.stringify({ name: "ioredis", version, main: "index.js" });
-  const commits = [BASE, HEAD].map((text, index) =>
+/** A bare repository as GitHub serves it, and what `actions/checkout` makes of its head. */
+function pullRequest({ base, head }: Change) {
+  const origin = newFolder();
+  base(origin);
+  const identity = "git config user.name a; git config user.email a@b.c";
+  const commits = [
+    `git init --quiet; ${identity}; git add --force .; git commit --quiet --message base`,
+    `${head}\ngit add --force .; git commit --quiet --message head`,
+    "git rev-parse HEAD~1 HEAD",
+  ];
+  const committed = shell(commits.join("\n"), origin);
+  expect(committed.code, committed.stderr).toBe(0);
+  const [baseCommit = "", headCommit = ""] = committed.stdout.trim().split("\n");
+  const bare = newFolder();
+  const checkout = newFolder();
+  const cloned = shell(
     [
-      `printf '%s' '${text}' >index.js; printf '%s' '${manifest(`5.0.${index}`)}' >package.json`,
-      `git add .; git commit --quiet --message ${index}`,
+      `git clone --quiet --bare '${origin}' '${bare}/repository.git'`,
+      `git -C '${bare}/repository.git' config uploadpack.allowAnySHA1InWant true`,
+      `git init --quiet; git remote add origin 'file://${bare}/repository.git'`,
+      `git fetch --quiet --depth=1 origin ${headCommit}; git checkout --quiet --detach FETCH_HEAD`,
     ].join("\n"),
+    checkout,
   );
-  const init = "git init --quiet; git config user.name a; git config user.email a@b.c";
-  const repository = shell([init, ...commits, "git rev-parse HEAD~1"].join("\n"), root);
-  const work = newFolder();
-  const known = {
-    "inputs.target": "ioredis@valkey",
-    "inputs.package-folder": ".",
-    "inputs.build": "true",
-    "inputs.base": repository.stdout.trim(),
-    "inputs.head": shell("git rev-parse HEAD", root).stdout.trim(),
-    "inputs.concurrency": "10",
-    "inputs.duration-mode": "custom:1",
-    "inputs.runs": "6",
-    "inputs.workload": "light",
-    "inputs.traffic": "realistic",
-    "inputs.runtime": "local",
-    "runner.temp": work,
-  };
+  expect(cloned.code, cloned.stderr).toBe(0);
+  return { checkout, baseCommit, headCommit };
+}
+
+/** What an example gives the action, with settings that end sooner. */
+function inputsOf(example: string, sooner: Readonly<Record<string, string>>) {
+  const workflow = examples.find(({ file }) => file.endsWith(`/${example}.yml`));
+  const steps = Object.values(workflow?.jobs ?? {}).flatMap((job) => job.steps);
+  const given = steps.find(({ uses }) => uses?.includes("/ratelimit-bench@"))?.with;
+  expect(given).toBeDefined();
+  return { ...given, ...sooner };
+}
+
+/** The action's steps, as a runner makes them for a pull request, up to one that fails. */
+function runAction(given: Readonly<Record<string, unknown>>, change: Change) {
+  const { checkout, baseCommit, headCommit } = pullRequest(change);
+  const summary = join(newFolder(), "summary.md");
+  const known = actionInputs(given, {
+    "github.event.pull_request.base.sha": baseCommit,
+    "github.event.pull_request.head.sha": headCommit,
+    "github.job": "compare",
+    "github.token": "",
+    "runner.temp": newFolder(),
+  });
   const run = (name: string) => {
     const namedStep = step(action.runs.steps, name);
     const env = {
@@ -58,17 +70,72 @@ test("base and head are measured by turns, and a slower head is a regression", {
       WARMUP: "0",
       COOLDOWN: "0",
       GITHUB_ACTION_PATH: ROOT,
+      GITHUB_STEP_SUMMARY: summary,
     };
-    return shell(namedStep.run, root, env);
+    return shell(namedStep.run, checkout, env);
   };
   const prepared = run("Base and head");
   expect(prepared.code, prepared.stderr).toBe(0);
   const measured = run("Measure and compare");
   expect(measured.code, measured.stdout + measured.stderr).toBe(0);
-  expect(measured.outputs.code).toBe("6");
-  const { plan } = JSON.parse(
-    readFileSync(join(measured.outputs.campaign ?? "", "manifest.json"), "utf8"),
-  );
-  expect(plan.order).toBe("turns");
-  expect(readFileSync(measured.outputs.comment ?? "", "utf8")).toContain("regression");
+  for (const [name, value] of Object.entries(measured.outputs))
+    known[`steps.measure.outputs.${name}`] = value;
+  expect(run("Summary").code).toBe(0);
+  return {
+    outputs: measured.outputs,
+    summary: readFileSync(summary, "utf8"),
+    verdict: run("Verdict").code,
+  };
+}
+
+/** A head that takes 2 ms more: many times what a request takes, so that a few rounds decide. */
+const BUSY = "for (const end = performance.now() + 2; performance.now() < end; );";
+
+describe("the example workflows, run as a runner does", { timeout: 600_000 }, () => {
+  test("a limiter that is slower and admits one more fails, with both told", () => {
+    build();
+    // Seven pairs can decide a family of two figures.
+    const sooner = {
+      build: "true",
+      concurrency: "10",
+      "duration-mode": "custom:1",
+      runs: "7",
+      checks: "exact-burst",
+    };
+    const ended = runAction(inputsOf("limiter", sooner), {
+      base: (folder) =>
+        cpSync(join(ROOT, "node_modules/rate-limiter-flexible"), folder, { recursive: true }),
+      head: [
+        `sed -i 's/^  _consume(.*{$/&\\n    ${BUSY}/' lib/RateLimiterStoreAbstract.js`,
+        // A quota of nothing, for used-up keys, stays nothing.
+        "sed -i 's/else if (res.consumedPoints > this.points)/else if (res.consumedPoints > this.points + (this.points \\&\\& 1))/' lib/RateLimiterStoreAbstract.js",
+        "[[ $(git diff --numstat) == 2* ]]",
+      ].join("\n"),
+    });
+    expect(ended.outputs.code).toBe("6");
+    expect(ended.verdict).toBe(6);
+    const { plan } = JSON.parse(
+      readFileSync(join(ended.outputs.campaign ?? "", "manifest.json"), "utf8"),
+    );
+    expect(plan.order).toBe("turns");
+    expect(ended.summary).toContain("**fails**");
+    expect(ended.summary).toMatch(/\d % slower.* but exact-burst broke/);
+  });
+
+  test("an app that is slower fails", async ({ skip }) => {
+    build();
+    const help = await runProgram("orchestrator/cli.js", ["run", "--help"], {}).ended;
+    skip(!help.stdout.includes("--app "), "run has no --app yet");
+    const server = `require("node:http").createServer((request, reply) => {
+  reply.end("ok");
+}).listen(process.env.PORT, "127.0.0.1");`;
+    const sooner = { build: "true", concurrency: "10", "duration-mode": "custom:1", runs: "7" };
+    const ended = runAction(inputsOf("app", sooner), {
+      base: (folder) =>
+        shell(`printf '%s' '${server}' >server.js; echo '{}' >package.json`, folder),
+      head: `sed -i 's/^  reply/  ${BUSY}\\n&/' server.js`,
+    });
+    expect(ended.outputs.code).toBe("6");
+    expect(ended.summary).toContain("% slower");
+  });
 });

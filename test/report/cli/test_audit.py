@@ -7,98 +7,28 @@ from typing import Any
 
 import pytest
 
+from audit_documents import HOSTILE, audit_of, audited, finding
 from page_reader import glued_texts, read
 from report.cli.audit_command import main
 from report.results.load import load_audit
 
-HOSTILE = "<img src=x onerror=alert(1)>|`*"
-
-
-def _finding(check: str, status: str, **members: Any) -> dict[str, Any]:
-    return {"check": check, "status": status, "seconds": 1, **members}
-
-
-def _target(label: str, *findings: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "target": {
-            "text": label,
-            "label": label,
-            "client": "ioredis",
-            "store": "redis",
-            "topology": "standalone",
-            "limiter": "rate-limiter-flexible",
-            "options": [],
-            "decided_by": "library",
-            "algorithm": "fixed window",
-        },
-        "findings": list(findings),
-        "seconds": 2,
-    }
-
-
-def _counts(*targets: dict[str, Any]) -> dict[str, int]:
-    findings = [finding for target in targets for finding in target["findings"]]
-    statuses = [finding["status"] for finding in findings]
-    consequences = sum("consequence_of" in finding for finding in findings)
-    return {
-        "holds": statuses.count("holds"),
-        "broken": statuses.count("broken") - consequences,
-        "consequences": consequences,
-        "not_promised": statuses.count("not-promised"),
-        "skipped": statuses.count("skipped"),
-        "failed": statuses.count("failed"),
-    }
-
-
-def _audit(*targets: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "schema": "ratelimit-bench/audit",
-        "schema_version": 2,
-        "audit": "20260102_030405",
-        "started_at": "2026-01-02T03:04:05.000Z",
-        "finished_at": "2026-01-02T03:05:05.000Z",
-        "command": "ratelimit-bench audit --clients ioredis",
-        "runtime": "local",
-        "harness": "0.1.0",
-        "node": "24.0.0",
-        "programs": {"redis": "8.0.2"},
-        "checks": [
-            {
-                "id": "exact-burst",
-                "title": "Exact burst",
-                "promise": "The quota.",
-                "matters": "It counts.",
-            },
-            {
-                "id": "expiry",
-                "title": "Expiry",
-                "promise": "No key stays.",
-                "matters": "Stores fill.",
-            },
-        ],
-        "targets": list(targets),
-        "skips": [{"asked": "none", "reason": HOSTILE}],
-        "counts": _counts(*targets),
-    }
-
-
-BROKEN = _target(
+BROKEN = audited(
     "ioredis+non-atomic",
-    _finding(
+    finding(
         "exact-burst", "broken", promised="20 of 100", seen=f"87 {HOSTILE}", notes=["declared so"]
     ),
-    _finding("expiry", "skipped", reason="its store does not list keys"),
+    finding("expiry", "skipped", reason="its store does not list keys"),
 )
-WHOLE = _target(
+WHOLE = audited(
     "ioredis",
-    _finding("exact-burst", "holds", promised="20 of 100", seen="20"),
-    _finding("expiry", "failed", reason="3 of 40 requests failed"),
+    finding("exact-burst", "holds", promised="20 of 100", seen="20"),
+    finding("expiry", "failed", reason="3 of 40 requests failed"),
 )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "audit.json").write_text(json.dumps(_audit(BROKEN, WHOLE)), encoding="utf-8")
+    (tmp_path / "audit.json").write_text(json.dumps(audit_of(BROKEN, WHOLE)), encoding="utf-8")
     return tmp_path
 
 
@@ -133,7 +63,7 @@ def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -
 def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(
     folder: Path,
 ) -> None:
-    (folder / "audit.json").write_text(json.dumps(_audit(WHOLE, BROKEN)), encoding="utf-8")
+    (folder / "audit.json").write_text(json.dumps(audit_of(WHOLE, BROKEN)), encoding="utf-8")
     assert main([str(folder)]) == 0
     text = (folder / "audit.md").read_text(encoding="utf-8")
     assert text.index("| `ioredis+non-atomic` | **✗**") < text.index("| `ioredis` | ✓")
@@ -152,19 +82,19 @@ def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_
 def test_a_file_that_is_no_audit_is_refused_with_its_field(
     folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], named: str
 ) -> None:
-    (folder / "audit.json").write_text(json.dumps(_audit(BROKEN) | change), encoding="utf-8")
+    (folder / "audit.json").write_text(json.dumps(audit_of(BROKEN) | change), encoding="utf-8")
     assert main([str(folder)]) == 2
     assert named in capsys.readouterr().err
     assert not (folder / "index.html").exists()
 
 
 def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> None:
-    target = _target("ioredis", _finding("exact-burst", "holds"))
-    finding = _finding(
+    target = audited("ioredis", finding("exact-burst", "holds"))
+    told = finding(
         "expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over"
     )
-    target["findings"].append(finding)
-    (folder / "audit.json").write_text(json.dumps(_audit(target)), encoding="utf-8")
+    target["findings"].append(told)
+    (folder / "audit.json").write_text(json.dumps(audit_of(target)), encoding="utf-8")
     assert main([str(folder)]) == 0
     text = read((folder / "index.html").read_text(encoding="utf-8")).text
     assert "The target keeps all that was checked. 1 check tried what nobody promises." in text
@@ -176,12 +106,12 @@ def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> No
 
 
 def test_one_defect_is_one_finding_whatever_it_breaks(folder: Path) -> None:
-    burst = _finding("exact-burst", "broken", seen="21", excess=1)
-    follows = _finding(
+    burst = finding("exact-burst", "broken", seen="21", excess=1)
+    follows = finding(
         "expiry", "broken", seen="15 pairs counted apart", consequence_of="exact-burst"
     )
     (folder / "audit.json").write_text(
-        json.dumps(_audit(_target("ioredis", burst, follows))), "utf-8"
+        json.dumps(audit_of(audited("ioredis", burst, follows))), "utf-8"
     )
     assert main([str(folder)]) == 0
     text = read((folder / "index.html").read_text(encoding="utf-8")).text
@@ -193,10 +123,10 @@ def test_one_defect_is_one_finding_whatever_it_breaks(folder: Path) -> None:
 
 def test_an_audit_of_the_first_format_blames_nobody_for_what_nobody_promised(folder: Path) -> None:
     findings = [
-        _finding("eviction", "broken", seen="200: 200 over"),
-        _finding("clocks-2-s", "holds"),
+        finding("eviction", "broken", seen="200: 200 over"),
+        finding("clocks-2-s", "holds"),
     ]
-    document = _audit(_target("ioredis", *findings, _finding("expiry", "broken", seen="1 keys")))
+    document = audit_of(audited("ioredis", *findings, finding("expiry", "broken", seen="1 keys")))
     document |= {
         "schema_version": 1,
         "counts": {"holds": 1, "broken": 2, "skipped": 0, "failed": 0},
@@ -232,7 +162,7 @@ def test_the_table_has_the_newest_finding_of_each_condition(
     }
 
     def write(day: int, *findings: dict[str, Any]) -> None:
-        document = _audit(_target("ioredis@redis:standalone+upstash-fixed", *findings))
+        document = audit_of(audited("ioredis@redis:standalone+upstash-fixed", *findings))
         document["checks"] = [clocks, prefix]
         document["started_at"] = f"2026-01-0{day}T00:00:00.000Z"
         folder = tmp_path / f"day-{day}"
@@ -242,14 +172,14 @@ def test_the_table_has_the_newest_finding_of_each_condition(
     admissions = {"seen": 184, "least": 96, "most": 104}
     write(
         2,
-        _finding(
+        finding(
             "clocks-2-s", "not-promised", holds=False, seen="184: 80 over", admissions=admissions
         ),
     )
     write(
         1,
-        _finding("clocks-2-s", "holds", seen="100"),
-        _finding("ipv6-prefix", "skipped", reason="no keys"),
+        finding("clocks-2-s", "holds", seen="100"),
+        finding("ipv6-prefix", "skipped", reason="no keys"),
     )
     assert main(["--table", str(tmp_path)]) == 0
     output = capsys.readouterr().out

@@ -195,6 +195,10 @@ test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a m
   const asked = requestOf(...none, "--runs", "auto", "--max-runs", "7", "--budget", "1.5h");
   expect(asked.record.settings).toMatchObject({ runs: "auto", "max-runs": "7", budget: "1.5h" });
   expect(makePlan(asked, everything).adaptive).toEqual({ looks: [5, 7], budget_s: 5400 });
+  const clients = ["--clients", "iovalkey,ioredis@valkey", "--concurrency", "50"];
+  const gate = requestOf(...clients, "--runs", "auto", "--tolerate", "10%");
+  // By turns the first look is where throughput and CPU together can be decided.
+  expect(makePlan(gate, everything).adaptive).toEqual({ looks: [9, 13, 20], tolerate_percent: 10 });
   expect(planFor(...none)).not.toHaveProperty("adaptive");
 });
 
@@ -206,6 +210,9 @@ test.each([
   ],
   [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
   [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
+  [["--runs", "8", "--tolerate", "10%"], "--tolerate 10% needs --runs auto"],
+  [["--runs", "auto", "--tolerate", "2%"], "more than the margin"],
+  [["--runs", "auto", "--tolerate", "none"], "--tolerate"],
   [["--runs", "auto", "--budget", "20"], "with its unit"],
   [["--runs", "auto", "--budget", "0s"], "with its unit"],
   [["--runs", "auto", "--rate", "100"], "an open loop fixes"],

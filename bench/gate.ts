@@ -1,0 +1,199 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import autocannon from "autocannon";
+import { execa } from "execa";
+import { TestStore } from "../test/helpers/store.js";
+import { type Gates, gatePage, gatesSchema, type HeadKind, NAIVE_SHARE } from "./gate-page.js";
+import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
+import { MeasuredServer } from "./processes.js";
+
+/**
+ * What the gate of the GitHub action says where the truth is known by design: of a package against
+ * itself, of one with 15 % more work, and of one that admits a request more than its quota. Beside
+ * each stands what a job says that runs autocannon once before and once after.
+ *
+ * `npm run bench:gate -- --equal 20 --slower 10 --off-by-one 5 --output results/gate.json` are the
+ * defaults (hours). `--page FILE` writes docs/gate.md from such a file, and measures nothing.
+ */
+function flagValue(flag: string, fallback: string): string {
+  const index = process.argv.indexOf(flag);
+  return index < 0 ? fallback : (process.argv[index + 1] ?? "");
+}
+
+const PACKAGE = "rate-limiter-flexible";
+const TARGET = `ioredis@valkey+${PACKAGE}`;
+const SLOWER_SHARE = 0.15;
+const NAIVE_SECONDS = 10;
+const NAIVE_CONNECTIONS = 50;
+/** Where every consume passes, and where it is decided. */
+const FILE = "lib/RateLimiterStoreAbstract.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-gate-"));
+const checkout = join(home, "checkout");
+
+const git = (...words: readonly string[]) =>
+  execa("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...words], { cwd: checkout });
+
+async function commitOf(message: string): Promise<string> {
+  await git("add", "--force", ".");
+  await git("commit", "--quiet", "--allow-empty", "--message", message);
+  return (await git("rev-parse", "HEAD")).stdout;
+}
+
+/** The file of the package after a change of its text. @throws Error where the text is not there */
+function changed(source: string, from: string, to: string): string {
+  if (!source.includes(from)) throw new Error(`${FILE} has no ${from}: adapt bench/gate.ts`);
+  return source.replace(from, to);
+}
+
+const withWork = (source: string, rounds: number): string =>
+  `${changed(
+    source,
+    "  _consume(key, pointsToConsume = 1, options = {}) {\n",
+    `  _consume(key, pointsToConsume = 1, options = {}) {\n    work(${Math.round(rounds)});\n`,
+  )}\n${WORK}`;
+
+/** A quota of nothing, which used-up keys have, stays nothing. */
+const withOneMore = (source: string): string =>
+  changed(
+    source,
+    "else if (res.consumedPoints > this.points)",
+    "else if (res.consumedPoints > this.points + (this.points && 1))",
+  );
+
+interface ActionStep {
+  base: string;
+  head: string;
+  work: string;
+}
+
+/** One of the action's scripts, with the settings that the action has by default. */
+async function actionStep(name: string, { base, head, work }: ActionStep) {
+  const env = {
+    TARGET,
+    BUILD: "true",
+    BASE: base,
+    HEAD: head,
+    WORK: work,
+    XDG_STATE_HOME: join(home, "state"),
+    GITHUB_OUTPUT: join(work, "outputs"),
+  };
+  const { exitCode } = await execa(join(root, "scripts/ci", name), [], {
+    cwd: checkout,
+    env,
+    stdout: "ignore",
+    stderr: "inherit",
+    reject: false,
+  });
+  if (exitCode !== 0) throw new Error(`${name} ended with ${exitCode}`);
+}
+
+function outputsOf(work: string): Record<string, string> {
+  const lines = readFileSync(join(work, "outputs"), "utf8").trim().split("\n");
+  return Object.fromEntries(lines.map((line) => line.split("=") as [string, string]));
+}
+
+const VERDICTS = { "0": "passes", "6": "fails", "7": "not decided" } as const;
+
+/** One gate, with the verdict that the action would have. */
+async function gate(base: string, head: string) {
+  const work = mkdtempSync(join(home, "work-"));
+  const startedAt = performance.now();
+  await actionStep("prepare-sides.sh", { base, head, work });
+  await actionStep("measure-sides.sh", { base, head, work });
+  const minutes = (performance.now() - startedAt) / 60_000;
+  const { code = "", campaign = "" } = outputsOf(work);
+  const verdict = VERDICTS[code as keyof typeof VERDICTS];
+  const comment = readFileSync(join(work, "comparison.md"), "utf8");
+  const headline = comment.split("\n")[0]?.replace(/^\*\*[^*]*\*\*: /, "") ?? "";
+  const base_us = cpuUsOf(campaign);
+  const packages = ["base", "head"].map((side) => join(work, side));
+  return { work, verdict, headline, minutes, base_us, packages };
+}
+
+/** The requests per second of one measurement without repetition. */
+async function naive(limiter: string, storePort: number): Promise<number> {
+  const env = { LIMITER: limiter, STORE_PORT: String(storePort) };
+  const server = await MeasuredServer.start("bench/naive-app.mjs", env, "/");
+  try {
+    const { requests } = await autocannon({
+      url: server.url,
+      connections: NAIVE_CONNECTIONS,
+      duration: NAIVE_SECONDS,
+    });
+    return requests.average;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function measured(head: HeadKind, base: string, commit: string, storePort: number) {
+  const { work, verdict, headline, minutes, packages } = await gate(base, commit);
+  const [before = "", after = ""] = packages;
+  const before_per_second = await naive(before, storePort);
+  const after_per_second = await naive(after, storePort);
+  const fails = after_per_second < NAIVE_SHARE * before_per_second;
+  for (const folder of packages) await git("worktree", "remove", "--force", folder);
+  rmSync(work, { recursive: true, force: true });
+  console.log(`${head}: ${verdict}: ${headline}; the naive job ${fails ? "fails" : "passes"}`);
+  const record = { before_per_second, after_per_second, fails };
+  return { head, verdict, headline, minutes, naive: record };
+}
+
+/** The commits of the package itself and of its planted changes. */
+async function commits(): Promise<Record<HeadKind | "base", string>> {
+  mkdirSync(checkout);
+  await execa("cp", ["-R", `${join(root, "node_modules", PACKAGE)}/.`, checkout]);
+  await git("init", "--quiet");
+  const base = await commitOf("base");
+  const equal = await commitOf("equal");
+  // The work is a share of what a request costs here.
+  const { base_us } = await gate(base, equal);
+  const file = join(checkout, FILE);
+  const source = readFileSync(file, "utf8");
+  writeFileSync(file, withWork(source, SLOWER_SHARE * base_us * roundsPerUs()));
+  const slower = await commitOf("slower");
+  writeFileSync(file, withOneMore(source));
+  const offByOne = await commitOf("off by one");
+  return { base, equal, slower, "off-by-one": offByOne };
+}
+
+async function measureAll(output: string): Promise<void> {
+  const counts: Readonly<Record<HeadKind, number>> = {
+    equal: Number(flagValue("--equal", "20")),
+    slower: Number(flagValue("--slower", "10")),
+    "off-by-one": Number(flagValue("--off-by-one", "5")),
+  };
+  const store = await TestStore.start("valkey");
+  try {
+    const made = await commits();
+    const document: Gates = {
+      package: PACKAGE,
+      machine: `${cpus()[0]?.model ?? "an unknown CPU"}, ${cpus().length} CPUs`,
+      node: process.versions.node,
+      measured_at: new Date().toISOString(),
+      gates: [],
+    };
+    for (const head of ["equal", "slower", "off-by-one"] as const) {
+      for (let number = 0; number < counts[head]; number++) {
+        document.gates.push(await measured(head, made.base, made[head], store.port));
+        writeFileSync(output, `${JSON.stringify(document, null, 2)}\n`);
+      }
+    }
+  } finally {
+    await store.stop();
+  }
+}
+
+const page = flagValue("--page", "");
+try {
+  if (page) {
+    const document = gatesSchema.parse(JSON.parse(readFileSync(page, "utf8")));
+    writeFileSync(join(root, "docs/gate.md"), gatePage(document));
+  } else await measureAll(flagValue("--output", "results/gate.json"));
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
