@@ -102,7 +102,9 @@ export function curveOf(settings: Settings): CurveLoad | undefined {
 
   const hasFullLoad = settings.isOn("load-curve");
   const fallback = hasFullLoad ? FULL_LOAD_CONNECTIONS : String(DEFAULT_POOL);
-  const concurrency = settings.isSet("concurrency")
+  // The connections of a preset are meant for full load.
+  const isNamed = hasFullLoad ? settings.isSet("concurrency") : settings.isGiven("concurrency");
+  const concurrency = isNamed
     ? settings.get("concurrency")
     : { source: "--concurrency", value: fallback };
   const connections = numberIn("connections", concurrency.source, concurrency.value.trim());

@@ -17,6 +17,11 @@ describe("a load curve", () => {
     expect(load.duration).toEqual({ mode: "fixed", seconds: 3 });
   });
 
+  test("keeps connections that were given for its rates, but not those of a preset", () => {
+    expect(requestOf("--rates", "500", "--concurrency", "7").load.connections).toEqual([7]);
+    expect(requestOf("--quick", "--rates", "500").load.connections).toEqual([DEFAULT_POOL]);
+  });
+
   test("with full load keeps the connections of full load apart from those of the rates", () => {
     const flags = ["--rates", "500", "--load-curve", "--concurrency", "20"];
     const { load, record } = requestOf(...flags, "--duration-mode", "custom:2");
