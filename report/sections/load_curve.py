@@ -28,7 +28,6 @@ from report.sections.load_curve_text import (
 )
 from report.sections.section import (
     Column,
-    Line,
     Section,
     Table,
     TableCell,
@@ -84,20 +83,18 @@ def load_curve(analysis: Analysis) -> Section | None:
         text=(TEXT,),
         tables=tuple(tables),
         charts=CURVE_CHARTS,
-        lists=tuple(_planned(analysis)),
+        notes=tuple(_planned(analysis)),
         open=True,
     )
 
 
-def _planned(analysis: Analysis) -> Iterator[tuple[str, tuple[Line, ...]]]:
+def _planned(analysis: Analysis) -> Iterator[str]:
     """The cores at the rate of `--plan-for`, if the campaign was asked for one."""
     rate_per_second = (analysis.campaign.manifest or {}).get("plan_for_per_second")
     if rate_per_second:
-        lines = tuple(
-            Line(sizing.text, " ".join(sizing.target.ids))
-            for sizing in sizings(analysis.load_curves, rate_per_second)
-        )
-        yield sizing_title(rate_per_second), lines
+        yield f"{sizing_title(rate_per_second)}:"
+        for sizing in sizings(analysis.load_curves, rate_per_second):
+            yield f"{sizing.text}."
 
 
 def _title(curve: LoadCurve, text: str) -> str:

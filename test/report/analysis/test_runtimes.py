@@ -9,6 +9,7 @@ from page_reader import data_of, read
 from report.analysis.cells import runtimes_of
 from report.charts.all_charts import CHARTS
 from report.charts.chart_data import chart_data_of
+from report.charts.cores_over_rate import CORES_OVER_RATE
 from report.charts.over_time import OVER_TIME
 from report.sections.filters import filter_values
 
@@ -67,6 +68,7 @@ def test_every_trace_names_the_row_of_every_point(build: Build) -> None:
     results = [result(row, run, 1000 + 7 * run) for row in rows for run in (1, 2)]
     data = data_of(read(build(manifest(rows, 2), results).page))
     elsewhere = {"trend", "scaling", "curve", "latency-at-rate", "cpu-at-rate", "memory-per-key"}
+    elsewhere |= {chart.id for chart in CORES_OVER_RATE}
     elsewhere |= {"latency-trend", "over-turns", *(chart.id for chart in OVER_TIME)} - {"series"}
     assert set(data["figures"]) == {chart.id for chart in CHARTS} - elsewhere
     for name, figure in data["figures"].items():

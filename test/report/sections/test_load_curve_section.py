@@ -164,7 +164,8 @@ def test_the_rate_of_the_plan_stands_on_the_console_and_on_the_page(build: Build
     lines = outcome.summary["recommendation"]["screen"]
     assert any("700/s" in line for line in lines)
     assert max(map(len, lines)) <= 80
-    assert "interpolated between 500/s and 1,000/s" in read(outcome.page).text
+    for text in (read(outcome.page).text, outcome.text("summary.md")):
+        assert "interpolated between 500/s and 1,000/s" in text
 
 
 def threshold(text: str, metric: str, value: float, **more: Any) -> Document:
