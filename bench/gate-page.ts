@@ -56,7 +56,7 @@ function row(kind: HeadKind, gates: readonly Gate[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** The page docs/gate.md, from what was measured. */
+/** The page about gates, from what was measured. */
 export function gatePage({ package: name, machine, node, measured_at, gates }: Gates): string {
   const rows = (Object.keys(KINDS) as HeadKind[]).flatMap((kind) => {
     const ofKind = gates.filter(({ head }) => head === kind);

@@ -15,7 +15,7 @@ import { MeasuredServer } from "./processes.js";
  * each stands what a job says that runs autocannon once before and once after.
  *
  * `npm run bench:gate -- --equal 20 --slower 10 --off-by-one 5 --output results/gate.json` are the
- * defaults (hours). `--page FILE` writes docs/gate.md from such a file, and measures nothing.
+ * defaults (hours). `--page FILE` writes the page about gates from such a file, and measures nothing.
  */
 function flagValue(flag: string, fallback: string): string {
   const index = process.argv.indexOf(flag);
@@ -30,6 +30,7 @@ const NAIVE_CONNECTIONS = 50;
 /** Where every consume passes, and where it is decided. */
 const FILE = "lib/RateLimiterStoreAbstract.js";
 
+const PAGE = "docs/gate.md";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-gate-"));
 const checkout = join(home, "checkout");
@@ -119,11 +120,11 @@ async function naive(limiter: string, storePort: number): Promise<number> {
   const env = { LIMITER: limiter, STORE_PORT: String(storePort) };
   const server = await MeasuredServer.start("bench/naive-app.mjs", env, "/");
   try {
-    const { requests } = await autocannon({
+    const { requests } = (await autocannon({
       url: server.url,
       connections: NAIVE_CONNECTIONS,
       duration: NAIVE_SECONDS,
-    });
+    })) as { requests: { average: number } };
     return requests.average;
   } finally {
     await server.stop();
@@ -167,7 +168,7 @@ async function measureAll(output: string): Promise<void> {
     slower: Number(flagValue("--slower", "10")),
     "off-by-one": Number(flagValue("--off-by-one", "5")),
   };
-  const store = await TestStore.start("valkey");
+  const store = await TestStore.start();
   try {
     const made = await commits();
     const document: Gates = {
@@ -192,7 +193,7 @@ const page = flagValue("--page", "");
 try {
   if (page) {
     const document = gatesSchema.parse(JSON.parse(readFileSync(page, "utf8")));
-    writeFileSync(join(root, "docs/gate.md"), gatePage(document));
+    writeFileSync(join(root, PAGE), gatePage(document));
   } else await measureAll(flagValue("--output", "results/gate.json"));
 } finally {
   rmSync(home, { recursive: true, force: true });

@@ -288,7 +288,10 @@ test("the action and the workflows take the durations and the rounds of the code
     `'${NAMED_DURATIONS.join("|")}|${CUSTOM_DURATION}[0-9]{1,5}'`,
   );
   expect(read("action.yml")).toContain(`${NAMED_DURATIONS.join(", ")} or ${CUSTOM_DURATION}N`);
-  expect(read("action.yml")).toContain(`with fewer than ${MIN_PAIRS} no difference can be shown`);
+  // A gate judges two figures as one family, which takes one round more.
+  expect(read("action.yml")).toContain(
+    `with fewer than ${MIN_PAIRS + 1} no difference can be shown`,
+  );
 });
 
 test("exit codes of docs and of the action's scripts are those of the code", () => {
@@ -306,7 +309,7 @@ test("exit codes of docs and of the action's scripts are those of the code", () 
     `case $code in ${compared.join(" | ")}) ;;`,
   );
   expect(read("action.yml")).toContain(
-    `${done} no regression, ${regression} regression, ${notDecided} not decided`,
+    `${done} passes, ${regression} fails, ${notDecided} not decided`,
   );
   const common = read("scripts/ci/common.sh");
   expect(common).toContain(`${configurationFailed}) printf '::warning::runs failed`);
