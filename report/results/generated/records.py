@@ -1247,6 +1247,12 @@ class Run(Record):
     __post_init__ = only_true("beside", "diagnose", "bracket")
 
 
+class Filler(Record):
+    round: CountFrom1
+    group: CountFrom1
+    configuration_hash: ConfigurationHash
+
+
 class Skip(Record):
     asked: str
     reason: str
@@ -1283,6 +1289,7 @@ class Plan(Record):
     max_rate: Maybe[MaxRate] = None
     calibration: Maybe[Calibration] = None
     generator_trials: Maybe[GeneratorTrials] = None
+    fillers: Maybe[list[Filler]] = None
     sources: Maybe[list[str]] = None
     rankings: Maybe[list[Ranking]] = None
     references: Maybe[list[ConfigurationHash]] = None

@@ -12,6 +12,7 @@ import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
 import { makeFolder, nearestFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
+import { GroupTargets } from "./group-fillers.js";
 import { roleCounts } from "./role-counts.js";
 
 /**
@@ -174,10 +175,8 @@ export interface GroupsEstimate {
 /** The estimate of the groups of a round; undefined in other orders than by turns. */
 export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate | undefined {
   if (plan.order !== "turns") return undefined;
-  const units = [...unitsOf(plan, plan.runs)].filter(
-    ([first]) => !first.diagnose && roundOf(first) === 1,
-  );
-  const groups = units.map((unit) => configurationsOf(plan, unit));
+  const firstRound = plan.runs.filter((run) => !run.diagnose && roundOf(run) === 1);
+  const groups = configurationsByUnit(plan, firstRound);
 
   return {
     groups_per_round: groups.length,
@@ -193,6 +192,17 @@ function configurationsOf(
 ): Configuration[] {
   const byHash = new Map(configurations.map(({ hash, configuration }) => [hash, configuration]));
   return runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
+}
+
+/** The configurations that are up at once, of each unit of these runs of a plan, with fillers. */
+function configurationsByUnit(plan: Plan, runs: Plan["runs"]): Configuration[][] {
+  const targets = new GroupTargets(plan);
+  return [...unitsOf(plan, runs)].map((unit) =>
+    configurationsOf(
+      plan,
+      targets.withRuns(unit).map((hash) => ({ configuration_hash: hash })),
+    ),
+  );
 }
 
 /** The seconds of a run's long turn, which it has where its window is long enough. */
@@ -217,21 +227,24 @@ export const cooldownS = (plan: Plan, previous: Configuration, next: Configurati
     ? plan.client_cooldown_s
     : plan.cooldown_s;
 
-export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
+/** @param runs the runs of the plan that are estimated, by default all */
+export function estimateCampaignS(
+  plan: Plan,
+  overheads: Overheads,
+  runs: Plan["runs"] = plan.runs,
+): number {
   if (plan.order === "turns") {
-    const units = [...unitsOf(plan, plan.runs)].map((unit) =>
-      roundS(plan, configurationsOf(plan, unit), overheads),
-    );
+    const units = configurationsByUnit(plan, runs).map((group) => roundS(plan, group, overheads));
     const pauses_s = plan.cooldown_s * Math.max(0, units.length - 1);
     return sum(units) + pauses_s + REPORT_S;
   }
 
-  const configurations = configurationsOf(plan, plan.runs);
-  const runs = configurations.map((configuration) => runS(plan, configuration, overheads));
+  const configurations = configurationsOf(plan, runs);
+  const seconds = configurations.map((configuration) => runS(plan, configuration, overheads));
   const pauses = configurations
     .slice(1)
     .map((next, index) => cooldownS(plan, configurations[index] ?? next, next));
-  return sum(runs) + sum(pauses) + REPORT_S;
+  return sum(seconds) + sum(pauses) + REPORT_S;
 }
 
 export interface EstimateRange {
@@ -282,9 +295,9 @@ const BASE_FILES = 150;
 const STATE_BYTES = 1e6;
 
 export function openFilesNeeded(plan: Plan): number {
-  const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
+  const needs = configurationsByUnit(plan, plan.runs).map((group) =>
     sum(
-      configurationsOf(plan, unit).map((configuration) => {
+      group.map((configuration) => {
         const { generator, store } = roleCounts(configuration);
         return Math.ceil(configuration.load.connections / Math.max(1, generator)) + store;
       }),

@@ -164,7 +164,7 @@ function runsOf(
   request: Request,
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
-): Plan["runs"] {
+): Pick<Plan, "runs" | "fillers"> {
   const listed = listedLimits(request.limits);
   const names = new Map(
     configurations.map(({ hash, configuration }) => [
@@ -173,10 +173,14 @@ function runsOf(
     ]),
   );
 
-  return orderedRuns(request.rounds, configurations, rankings).map((run) => ({
-    ...run,
-    file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
-  }));
+  const { runs, fillers } = orderedRuns(request.rounds, configurations, rankings);
+  return definedOnly({
+    runs: runs.map((run) => ({
+      ...run,
+      file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
+    })),
+    fillers: fillers.length > 0 ? fillers : undefined,
+  });
 }
 
 /** The decisions and the budget of an adaptive campaign; undefined for any other. */
@@ -327,7 +331,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
 
   const { configurations, rankings } = rankedConfigurations(request, selected);
   const isRanked = rounds.diagnose !== ALONE;
-  const counted = runsOf(request, configurations, rankings);
+  const { runs: counted, fillers } = runsOf(request, configurations, rankings);
 
   const notes = [...selected.notes];
   const noteOnOtherStore = isRanked ? noteOnStores(rankings, context.available) : undefined;
@@ -350,6 +354,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
     client_cooldown_s: pauses.clientCooldownS,
     configurations: [...configurations],
     runs: withDiagnosingRuns(rounds.diagnose, [...configurations], counted),
+    fillers,
     skips: selected.skips,
     rankings: describeRankings(rankings, comparisons.comparesFrameworks),
     reference_added: selected.addedReference ? (true as const) : undefined,

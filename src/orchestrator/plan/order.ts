@@ -4,10 +4,17 @@ import { readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import type { RequestedRounds } from "../request/request.js";
+import { type Filler, fillersOf, type PlannedGroup } from "./group-fillers.js";
 import { isControl, type Planned, type Ranking } from "./rankings.js";
 import { groupsOf } from "./turn-groups.js";
 
 type OrderedRun = Omit<Plan["runs"][number], "file">;
+
+/** The runs in their order, and by turns what fills short groups. */
+export interface OrderedRuns {
+  runs: OrderedRun[];
+  fillers: Filler[];
+}
 
 /**
  * The members that are in a group only to be compared with its others: references, copies and
@@ -28,14 +35,16 @@ function membersForOthers(
   return controls.length < group.length ? controls : [];
 }
 
-function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
+function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRuns {
   const lastRuns = new Map<string, number>();
   const cpus = Math.max(1, Math.floor(usableCpus(readOwnLimits())));
   const runs: OrderedRun[] = [];
+  const plannedGroups: PlannedGroup[] = [];
 
   for (let round = 1; round <= rounds; round++) {
     const groups = groupsOf(rankings, shuffler(seed + round), cpus);
     for (const [index, members] of groups.entries()) {
+      plannedGroups.push({ round, group: index + 1, members });
       const forOthers = membersForOthers(members, rankings);
       for (const member of members) {
         const run = (lastRuns.get(member.hash) ?? 0) + 1;
@@ -45,7 +54,7 @@ function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): Or
       }
     }
   }
-  return runs;
+  return { runs, fillers: fillersOf(plannedGroups, seed, cpus) };
 }
 
 const interleaved = (
@@ -59,16 +68,22 @@ const interleaved = (
       .map(({ hash }) => ({ configuration_hash: hash, run: index + 1, round: index + 1 })),
   ).flat();
 
+const consecutive = (runs: number, configurations: readonly Planned[]): OrderedRun[] =>
+  configurations.flatMap(({ hash }) =>
+    Array.from({ length: runs }, (_, index) => ({ configuration_hash: hash, run: index + 1 })),
+  );
+
 export function orderedRuns(
   { order, runs, seed }: RequestedRounds,
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
-): OrderedRun[] {
+): OrderedRuns {
   if (order === "turns") return byTurns(runs, seed, rankings);
-  if (order === "interleaved") return interleaved(runs, seed, configurations);
-  return configurations.flatMap(({ hash }) =>
-    Array.from({ length: runs }, (_, index) => ({ configuration_hash: hash, run: index + 1 })),
-  );
+  const ordered =
+    order === "interleaved"
+      ? interleaved(runs, seed, configurations)
+      : consecutive(runs, configurations);
+  return { runs: ordered, fillers: [] };
 }
 
 /**
