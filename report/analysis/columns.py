@@ -501,6 +501,10 @@ COMPARISON_COLUMNS: Mapping[str, Column] = {
     "new_runs": column.whole(_compared("new_runs")),
     "runs_needed": column.whole(_compared("runs_needed")),
     "detectable": column.number(_compared("detectable"), 4),
+    "systematic_error": column.number(_compared("systematic.share"), 4),
+    "not_measured": column.text(
+        lambda entry: ", ".join(entry.pair.comparison.systematic.unmeasured)
+    ),
 }
 
 

@@ -48,6 +48,8 @@ class Figure(Struct, frozen=True):
     higher_is_better: bool = False
     percentile: str = ""
     """Its name if it is a percentile, else empty."""
+    in_budget: str = ""
+    """Its name in the budget of what intervals do not contain (rule M34), else empty."""
     read_bounds: Callable[[Measured], Bounds | None] = lambda _: None
     """Reads the bounds of a figure that failed or unanswered requests could move (rule M23)."""
 
@@ -195,7 +197,9 @@ def late_percentiles(figures: Measured) -> Sequence[str]:
 
 
 #: Requests per second, or at the limiter layer decisions per second.
-throughput = Figure(lambda figures: figures.requests_per_second, higher_is_better=True)
+throughput = Figure(
+    lambda figures: figures.requests_per_second, higher_is_better=True, in_budget="throughput"
+)
 
 
 @cache
@@ -250,9 +254,11 @@ def bytes_per_key(source: str) -> Figure:
 
 
 @cache
-def sum_of_kind(member: str, kind: str) -> Figure:
+def sum_of_kind(member: str, kind: str, in_budget: str = "") -> Figure:
     """The sum of a member over all roles of a kind. None if it is not known of one of them."""
-    return Figure(lambda figures: sum_over_kind(figures.record.resources, member, kind))
+    return Figure(
+        lambda figures: sum_over_kind(figures.record.resources, member, kind), in_budget=in_budget
+    )
 
 
 def _cores(figures: Measured, kind: str) -> float | None:
@@ -281,18 +287,19 @@ def cores(kind: str) -> Figure:
 consumer_cores = Figure(lambda figures: _cores(figures, node_kind(figures.layer)))
 
 #: CPU of all servers together in µs per request. None at the limiter layer, which has no servers.
-server_cpu = sum_of_kind("cpu_us_per_request", "server")
+server_cpu = sum_of_kind("cpu_us_per_request", "server", "cpu")
 
 #: CPU of what calls the limiter, in µs per request. That is the servers, or at the limiter layer
 #: the client, which is the generator.
 consumer_cpu = Figure(
     lambda figures: sum_over_kind(
         figures.record.resources, "cpu_us_per_request", node_kind(figures.layer)
-    )
+    ),
+    in_budget="cpu",
 )
 
 #: CPU of all store nodes in µs per request.
-store_cpu = sum_of_kind("cpu_us_per_request", "store")
+store_cpu = sum_of_kind("cpu_us_per_request", "store", "store_cpu")
 
 #: CPU of the service in µs per request. None without a service.
 service_cpu = sum_of_kind("cpu_us_per_request", "service")

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.level_changes import LevelChange, level_change
 from report.analysis.row_order import algorithm_order, decider_order
-from report.analysis.row_pairs import sample_between
+from report.analysis.row_pairs import sample_between, systematic_between
 from report.analysis.settled import Settling, Settlings
 from report.analysis.summary import Summary, attributable
 from report.analysis.texts import NamedProperties
@@ -472,6 +472,7 @@ def _ranked_by(
             reference=None if reference is None else rows.index(reference),
             in_rounds=all(row.planned_rounds for row in rows),
             together=all(row.by_turns for row in rows),
+            systematic=lambda base, new: systematic_between(rows[new], rows[base], throughput),
         )
         compared = [(rows[base], rows[new]) for base, new in family.pairs]
         pairs = _pairs(compared, family.comparisons, throughput)

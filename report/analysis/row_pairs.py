@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from itertools import product
 
+from report.analysis.error_budget import systematic_error
 from report.analysis.figures import Figure
 from report.analysis.summary import Summary
 from report.results import model
 from report.statistics.samples import Place, Sample, sample_of, upto
+from report.statistics.systematic_error import SystematicError
 
 
 def sample_between(
@@ -19,7 +21,21 @@ def sample_between(
     together, by_group = _partners(new, base, last_round)
     new_side = upto(new.side(figure), last_round)
     base_side = upto(base.side(figure), last_round)
-    return sample_of(new_side, base_side, min(planned, last_round), by_group, share, together)
+    systematic = systematic_between(new, base, figure)
+    return sample_of(
+        new_side, base_side, min(planned, last_round), by_group, share, together, systematic
+    )
+
+
+def systematic_between(new: Summary, base: Summary, figure: Figure) -> SystematicError:
+    """The systematic error of the comparison of two rows (rule M34), of one campaign or of two."""
+    is_one_program = new.identity.program == base.identity.program
+    return systematic_error(
+        new.identity.layer,
+        figure.in_budget,
+        by_turns=new.by_turns and base.by_turns,
+        pairs="one program" if is_one_program else "targets",
+    )
 
 
 def _partners(new: Summary, base: Summary, last_round: int) -> tuple[bool, bool]:

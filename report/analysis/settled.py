@@ -49,7 +49,11 @@ class Check(Struct, frozen=True):
 
 def _check(figure: Figure, part_name: str, name: str, earlier_text: str, later_text: str) -> Check:
     def read_part(index: int) -> Figure:
-        return Figure(partial(_part, part_name, index), higher_is_better=figure.higher_is_better)
+        return Figure(
+            partial(_part, part_name, index),
+            higher_is_better=figure.higher_is_better,
+            in_budget=figure.in_budget,
+        )
 
     return Check(
         figure,
@@ -63,7 +67,9 @@ def _check(figure: Figure, part_name: str, name: str, earlier_text: str, later_t
 
 
 _START = "at the start of turns"
-_HALVES = ("in the halves of the window", "in the first", "in the second")
+#: The name of the checks that compare both halves of the window.
+HALVES = "in the halves of the window"
+_HALVES = (HALVES, "in the first", "in the second")
 
 #: The checks of a campaign. A new one is an entry here and a member of `TurnParts`.
 CHECKS = (

@@ -330,6 +330,25 @@ def _spread(runs: Sequence[model.Run]) -> Spread | None:
     return spread([run.requests_per_second or 0 for run in runs if run.eligible])
 
 
+def _target_counts(campaign: model.Campaign, plans: Sequence[model.Planned]) -> Mapping[Place, int]:
+    """The number of targets in each group, as results state it, because fillers are no runs. A group
+    without a result has as many as are planned. The rows of a target in a load curve share its
+    place, because it is started once a round."""
+    targets_in_places = {
+        (place, target_key(plan.identity) if campaign.load_curve else plan.identity.key)
+        for plan in plans
+        if plan.by_turns
+        for place in plan.places.values()
+    }
+    planned = Counter(place for place, _ in targets_in_places)
+    stated = {
+        run.place: turns.group
+        for run in campaign.runs
+        if run.place and (turns := model.turns_of(run))
+    }
+    return {**planned, **stated}
+
+
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     """A summary of each configuration that was planned or measured, in `row_order`."""
     set_aside: dict[str, list[model.Run]] = {}
@@ -340,14 +359,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     rankings = {key: ranking for ranking in campaign.rankings for key in ranking.members}
     planned = (plan for plan in campaign.planned if plan.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
-    plans_by_turns = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
-    # The rows of a target in a load curve share its place, because it is started once a round.
-    targets_in_places = {
-        (place, target_key(plan.identity) if campaign.load_curve else plan.identity.key)
-        for plan in plans_by_turns
-        for place in plan.places.values()
-    }
-    target_counts = Counter(place for place, _ in targets_in_places)
+    target_counts = _target_counts(campaign, [plan for _, plan, _, _ in rows if plan])
 
     return tuple(
         Summary(

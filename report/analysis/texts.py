@@ -371,6 +371,8 @@ def runs_text(comparison: Comparison) -> str:
             "how many runs would decide is not known, as some failed their load, or have a figure without an "
             "upper bound"
         )
+    if comparison.cannot_be_equal:
+        return "no number of runs would show that there is no difference"
     if comparison.runs_needed is None:
         return "no affordable number of runs would decide"
     return f"about {plural(comparison.runs_needed, 'run')} per side would decide"

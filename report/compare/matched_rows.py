@@ -6,7 +6,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from report.analysis.cells import load_key
-from report.analysis.row_pairs import sample_between
+from report.analysis.row_pairs import sample_between, systematic_between
 from report.analysis.summary import Summary
 from report.analysis.texts import load_text
 from report.base.errors import USAGE, ReportError, one_line
@@ -132,7 +132,14 @@ class MatchedRows:
             base_ratios, new_ratios = (
                 ratios_to(*rows_of_side, figure, rounds) for rows_of_side in sides
             )
-            return Sample(new=new_ratios, base=base_ratios, share=share, to_reference=True)
+            systematic = systematic_between(self.new, self.base, figure)
+            return Sample(
+                new=new_ratios,
+                base=base_ratios,
+                share=share,
+                to_reference=True,
+                systematic=systematic,
+            )
         if not self.nothing_cancels:
             return sample_between(self.new, self.base, figure, rounds, share)
         return Sample(new=self.values(self.new), base=self.values(self.base), share=share)

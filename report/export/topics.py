@@ -252,6 +252,10 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "ratio_when_stopped": comparison.stopped_at,
         **picked(comparison, "p", "p_holm"),
         "comparisons_in_family": comparison.comparisons,
+        "systematic_error": {
+            "percent": 100 * comparison.systematic.share,
+            "not_measured": list(comparison.systematic.unmeasured),
+        },
         "runs_needed": comparison.runs_needed,
         "detectable_percent": None if detectable is None else 100 * detectable,
     }

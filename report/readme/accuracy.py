@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.error_budget import COPIES, Budget
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import resolutions
 from report.analysis.row_pairs import sample_between
@@ -20,6 +21,7 @@ from report.results.load import load_campaign
 from report.results.model import MANIFEST
 from report.statistics.power import MIN_PAIRS_FOR_A_CLAIM, log_deviation_of_pairs
 from report.statistics.ratio import log_ratios_of_pairs
+from report.statistics.systematic_error import COMPONENTS
 
 #: The page in docs/.
 PAGE = "accuracy.md"
@@ -36,12 +38,19 @@ _HEAD = """# What intervals do not contain
 <!-- written by `npm run accuracy` from the archives in results/ -->
 
 An interval contains what differs from round to round. It does not contain what shifts all rounds
-alike (rule M34). These components are **not measured** yet, at any layer: the start of a turn,
-drift within the window, the order of turns, the size of the group. So no interval is widened by
-them, and a conclusion of _no difference_ rests on the interval alone.
+alike (rule M34). Intervals of targets by turns are widened at both ends by the systematic error:
+the root of the summed squares of the upper 90 % bounds below. A component that was not measured
+widens nothing, and forbids _no difference_. Pairs of one program, which are versions of a client
+or a target and its copy, meet all components alike; copies bound what is left.
 
-What the archives show is how often two equal targets came out apart. Each copy is its reference
+Every number is in `report/statistics/error_budget.json`. `npm run accuracy -- --measure LIST`
+takes components from the archives, and `npm run accuracy -- --bench FILE` from the outputs of
+`npm run bench:turns -- long --json FILE` and `-- order --json FILE`."""
+
+_BETWEEN = """What the archives show is how often two equal targets came out apart. Each copy is its reference
 once more, in the same rounds by turns."""
+
+_BUDGET_COLUMNS = ("Layer", "Figure", "Component", "At most", "Measured by")
 
 _COLUMNS = (
     "Layer",
@@ -189,6 +198,24 @@ def _rows(by_figure: _ByFigure) -> Iterator[list[str]]:
         ]
 
 
-def accuracy_markdown(by_figure: _ByFigure) -> str:
+def _budget_rows(budget: Budget) -> Iterator[list[str]]:
+    """Each component of each layer and figure, with its bound and where that comes from."""
+    measured = {(entry.layer, entry.figure, entry.component): entry for entry in budget.components}
+    for layer in ("server", "limiter"):
+        for name, figure in FIGURES.items():
+            for component in (*COMPONENTS, COPIES):
+                entry = measured.get((layer, figure.in_budget, component))
+                yield [
+                    layer,
+                    name,
+                    component,
+                    f"{100 * entry.at_most:.1f} %" if entry else "not measured",
+                    f"`{entry.command}`: {entry.source}" if entry else "",
+                ]
+
+
+def accuracy_markdown(by_figure: _ByFigure, budget: Budget) -> str:
     """The page."""
-    return "\n".join([_HEAD, "", *table(_COLUMNS, list(_rows(by_figure)), 2), "", _FOOT, ""])
+    budget_lines = table(_BUDGET_COLUMNS, list(_budget_rows(budget)), 3)
+    archive_lines = table(_COLUMNS, list(_rows(by_figure)), 2)
+    return "\n".join([_HEAD, "", *budget_lines, "", _BETWEEN, "", *archive_lines, "", _FOOT, ""])

@@ -265,6 +265,14 @@ class Identity:
         return f"{client}+{limiter}~{self.limiter_version}" if limiter else client
 
     @property
+    def program(self) -> tuple[object, ...]:
+        """What two builds of one program have in common, such as versions of a client, or a target
+        and its copy."""
+        ignored = (COPY, self._versioned_limiter)
+        options = tuple(option for option in self.options if option not in ignored)
+        return self.client, self.store, self.topology, self.limiter, self.decided_by, options
+
+    @property
     def _versioned_limiter(self) -> str | None:
         return self.limiter if self.limiter_version else None
 

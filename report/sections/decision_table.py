@@ -187,6 +187,8 @@ def _outlook(comparison: Comparison) -> str:
     if not is_open or comparison.blocked:
         return ""
     runs = comparison.runs_to_decide
+    if comparison.cannot_be_equal and not comparison.too_few_runs:
+        return "equality cannot be shown"
     if runs is None:
         return f"takes over {MAX_RUNS:,} runs"
     return f"takes {'about ' if comparison.runs_needed else ''}{runs:,} runs"

@@ -22,6 +22,7 @@ from report.base.format import joined, plural, rate
 from report.sections.script_text import scripts_differ, what_varies
 from report.statistics.conclusions import Status
 from report.statistics.power import fewest_for_a_claim, fewest_to_decide
+from report.statistics.systematic_error import NONE_APPLIES
 
 #: A conclusion mentions suspect runs from this share on.
 _MANY_SUSPECT = 1 / 3
@@ -38,7 +39,7 @@ _STATUSES_TO_NAME: tuple[Status, ...] = (
 
 #: A clause that begins with one of these gets a capital letter. A clause that begins with the name
 #: of a target does not.
-_OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ", "of ")
+_OUR_BEGINNINGS = ("systematic ", "the ", "no ", "not ", "they ", "on ", "in the ", "of ")
 
 
 def sentence(ranking: Ranking) -> str:
@@ -79,6 +80,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
     ]
     if not brief:
         clauses.append(checked_text(ranking))
+        clauses.append(systematic_text(ranking))
         clauses.append(_pairing_text(ranking))
     if not brief or (ranking.resolution and ranking.resolution.told_apart):
         clauses.append(_resolution_text(ranking))
@@ -167,6 +169,30 @@ def checked_text(ranking: Ranking) -> str:
         [f"{count} {'is' if count == 1 else 'are'} {status}" for status, count in counts.items()]
     )
     return f"of {plural(len(statuses), 'ratio')} to the reference, {counts_text} (M33)"
+
+
+def systematic_text(ranking: Ranking) -> str:
+    """The systematic error that the comparisons used (rule M34), of the CPU apart where it differs.
+    Empty if no component applies, as no row went by turns."""
+    texts = {
+        figure: joined(list(dict.fromkeys(pair.comparison.systematic.text for pair in pairs)))
+        for figure, pairs in (
+            (figure_of(ranking), ranking.ranked_by),
+            (layer_of(ranking).cpu, ranking.cpu_pairs),
+        )
+        if any(pair.comparison.systematic != NONE_APPLIES for pair in pairs)
+    }
+    if not texts:
+        return ""
+    first, *others = texts.items()
+    if all(text == first[1] for _, text in others):
+        described = f"systematic error: {first[1]}"
+    else:
+        described = "systematic error: " + "; ".join(
+            f"{figure} {text}" for figure, text in texts.items()
+        )
+    unmeasured = any(pair.comparison.systematic.unmeasured for pair in ranking.ranked_by)
+    return f"{described}{', so no row is said not to differ' if unmeasured else ''} (M34)"
 
 
 def limit_text(ranking: Ranking) -> str:

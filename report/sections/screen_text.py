@@ -19,6 +19,7 @@ from report.sections.ranking_text import (
     checked_text,
     limit_text,
     settled_text,
+    systematic_text,
 )
 
 WIDTH = 80
@@ -210,6 +211,7 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
             f"The conclusions stand{although}" if although else "",
             settled_text(ranking),
             checked_text(ranking),
+            systematic_text(ranking),
             limit_text(ranking),
         )
         times_of.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)

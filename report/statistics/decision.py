@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from report.base.contract import CONSTANTS
-from report.base.format import plural
+from report.base.format import joined, plural
 from report.statistics import power
 from report.statistics.conclusions import Status, bounds_text, conclusion_of
 from report.statistics.rank_test import (
@@ -25,6 +25,7 @@ from report.statistics.ratio import (
     ratio_of_pairs,
 )
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
+from report.statistics.systematic_error import NONE_APPLIES, SystematicError
 
 #: The margin if a reader names none. `src/contract/statistics.ts` gives the reasons.
 DEFAULT_MARGIN: float = CONSTANTS["margin_share"]
@@ -109,6 +110,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     decide is not known."""
     detectable: float | None = None
     """The smallest true difference, as a share, that these runs find in 80 % of cases."""
+    systematic: SystematicError = NONE_APPLIES
+    """What shifts all rounds alike (rule M34). The interval is widened by it at both ends."""
 
     @property
     def conclusion(self) -> str:
@@ -143,6 +146,14 @@ class Comparison(Struct, frozen=True, kw_only=True):
         if interval is None or not math.isfinite(interval.low) or interval.high <= 0:
             return None
         return interval
+
+    @property
+    def cannot_be_equal(self) -> bool:
+        """Whether no number of runs would decide it if the ratio is the true one, because equality is
+        not concluded without the systematic error (rule M34)."""
+        if self.ratio is None or not self.systematic.unmeasured or self.concluded:
+            return False
+        return abs(math.log(self.ratio)) < math.log1p(self.margin)
 
     @property
     def decided(self) -> bool:
@@ -228,8 +239,9 @@ def compare_samples(
 ) -> tuple[Comparison, ...]:
     """Compares samples that make up one family, e.g. the rows of a ranking with their reference.
 
-    There is no difference if the 95 % interval of the ratio lies within ± `margin`, and the two
-    one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm. 15:657-680) reject
+    The 95 % interval of a ratio is widened at both ends by the systematic error of the sample (rule
+    M34). There is no difference if that error is known, the interval lies within ± `margin`, and
+    the two one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm. 15:657-680) reject
     at 5 % after Holm's correction for all comparisons of the family. There is a difference if the
     interval excludes 1, and the exact test rejects at 5 % after the same correction. It is better
     or worse if the interval lies beyond ± `margin`, slightly so if it ends before twice the margin,
@@ -351,6 +363,7 @@ def _measured(
         margin=margin,
         new_runs=len(sample.new),
         base_runs=len(sample.base),
+        systematic=sample.systematic,
         pairs=len(sample.pairs) if method.paired else None,
         dropped=sample.dropped if method.paired else 0,
         worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)),
@@ -379,9 +392,14 @@ def _measured(
     return structs.replace(
         comparison,
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
-        interval=ratio.interval,
+        interval=ratio.interval and _widened(ratio.interval, sample.systematic),
         p=two_sided(_tails(sample, method)) if has_enough_runs else None,
     )
+
+
+def _widened(interval: RatioInterval, systematic: SystematicError) -> RatioInterval:
+    factor = 1 + systematic.share
+    return structs.replace(interval, low=interval.low / factor, high=interval.high * factor)
 
 
 def _runs_text(comparison: Comparison) -> str:
@@ -404,9 +422,10 @@ def _tails(sample: Sample, method: power.Method, factor: float = 1.0) -> tuple[f
 
 def _p_equal(sample: Sample, method: power.Method, margin: float) -> float:
     """The larger p of two one-sided tests, of which one rejects that the ratio is at least 1 +
-    margin, and the other that it is at most 1 - margin."""
-    p_below = _tails(sample, method, 1 + margin)[0]
-    p_above = _tails(sample, method, 1 - margin)[1] if margin < 1 else 0.0
+    margin, and the other that it is at most 1 - margin. The systematic error narrows both."""
+    factor = 1 + sample.systematic.share
+    p_below = _tails(sample, method, (1 + margin) / factor)[0]
+    p_above = _tails(sample, method, (1 - margin) * factor)[1] if margin < 1 else 0.0
     return max(p_below, p_above)
 
 
@@ -423,8 +442,16 @@ def _decided(
         )
 
     is_within = interval.low >= 1 - margin and interval.high <= 1 + margin
+    unmeasured = comparison.systematic.unmeasured
     if is_within and p_equal <= level.test:
-        return structs.replace(comparison, status="no difference")
+        if not unmeasured:
+            return structs.replace(comparison, status="no difference")
+        # That a component is missing makes no direction of what would be none.
+        reason = (
+            f"that it lies within ±{100 * margin:.3g} % takes the systematic error, of which was not "
+            f"measured: {joined(list(unmeasured))} (M34)"
+        )
+        return structs.replace(comparison, reason=reason)
 
     excludes_one = interval.low > 1 or interval.high < 1
     if excludes_one and p_holm <= level.test:
@@ -494,17 +521,27 @@ def _with_outlook(comparison: Comparison, sample: Sample, method: power.Method) 
 
     margin = comparison.margin
     family = comparison.comparisons
-    needed = power.runs_needed(comparison.ratio, deviation, margin, family, method)
+    systematic = comparison.systematic
+    needed = power.runs_needed(
+        comparison.ratio, deviation, margin, family, method, systematic=systematic
+    )
     if not method.paired and len(sample.pairs) >= power.MIN_RUNS_FOR_A_CLAIM:
         # More rounds would be compared by pairs, and the existing pairs show how far they lie
         # apart.
         pair_deviation = power.sample_deviation(sample, paired=True)
         if pair_deviation is not None and (needed is None or needed >= MIN_ROUNDS_TO_PAIR):
             needed = power.runs_needed(
-                comparison.ratio, pair_deviation, margin, family, power.PAIRED
+                comparison.ratio,
+                pair_deviation,
+                margin,
+                family,
+                power.PAIRED,
+                systematic=systematic,
             )
     if needed is not None and not comparison.decided:
         # These runs did not decide it, so at least one more is needed.
         needed = max(needed, comparison.per_side + 1)
-    detectable = power.detectable_difference(*_sizes(comparison), deviation, margin, family, method)
+    detectable = power.detectable_difference(
+        *_sizes(comparison), deviation, margin, family, method, systematic=systematic
+    )
     return structs.replace(comparison, runs_needed=needed, detectable=detectable)

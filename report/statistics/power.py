@@ -11,6 +11,7 @@ from report.base.contract import CONSTANTS
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
+from report.statistics.systematic_error import NONE_APPLIES, SystematicError
 
 #: Fewer runs per side, or fewer pairs, decide nothing (rule M17). `src/contract/statistics.ts`
 #: gives the reasons.
@@ -122,6 +123,7 @@ def detectable_difference(
     margin: float,
     comparisons: int = 1,
     method: Method = UNPAIRED,
+    systematic: SystematicError = NONE_APPLIES,
 ) -> float | None:
     """The smallest true difference, as a share of the base, that is found in 80 % of such
     comparisons.
@@ -131,18 +133,25 @@ def detectable_difference(
 
     None if the runs are too few to show any difference. `deviation` is that of the logarithms, see
     `log_deviation`. `margin` is the share beyond which a difference must lie, and `comparisons` the
-    number for Holm's correction."""
+    number for Holm's correction. `systematic` widens the interval."""
     if min(n, m or n) < method.fewest or smallest_p(n, m) * comparisons > ALPHA:
         return None
 
     error = standard_error(deviation, n, m)
-    beyond_margin = math.log1p(margin) + _reach(n, m, _interval_alpha(n, m), POWER) * error
+    bound = math.log1p(margin) + systematic.log
+    beyond_margin = bound + _reach(n, m, _interval_alpha(n, m), POWER) * error
     tested = _reach(n, m, ALPHA / comparisons, POWER) * error
     return math.expm1(max(beyond_margin, tested))
 
 
 def runs_needed(
-    ratio: float, deviation: float, margin: float, comparisons: int = 1, method: Method = UNPAIRED
+    ratio: float,
+    deviation: float,
+    margin: float,
+    comparisons: int = 1,
+    method: Method = UNPAIRED,
+    *,
+    systematic: SystematicError = NONE_APPLIES,
 ) -> int | None:
     """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the
     true one.
@@ -150,11 +159,15 @@ def runs_needed(
     A ratio beyond the margin is decided if the interval lies beyond it and the corrected test
     agrees, and a ratio within it if the interval lies within and its corrected test agrees. The
     result is a guide and no promise, because observed figures are uncertain themselves. It is at
-    least `method.least`, and None for more than 1000, as for a ratio that is the margin itself."""
+    least `method.least`, and None for more than 1000, as for a ratio that is the margin itself. It
+    is None, too, for a ratio whose distance to the margin is below the systematic error, and within
+    the margin if a component of that was not measured."""
     shift = abs(math.log(ratio))
     bound = math.log1p(margin)
-    gap = abs(shift - bound)
+    gap = abs(shift - bound) - systematic.log
     is_within = shift < bound
+    if gap < 0 or (is_within and systematic.unmeasured):
+        return None
     power = (1 + POWER) / 2 if is_within else POWER
 
     def decided(n: int) -> bool:

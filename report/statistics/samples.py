@@ -8,6 +8,7 @@ from msgspec import Struct
 from report.base.contract import CONSTANTS
 from report.statistics.rank_test import smallest_p
 from report.statistics.ratio import ALPHA
+from report.statistics.systematic_error import NONE_APPLIES, SystematicError
 
 #: Runs of fewer planned rounds are not paired. Nine pairs are less evidence than two sides of nine
 #: runs, and no order of few pairs survives a correction.
@@ -39,6 +40,8 @@ class Sample(Struct, frozen=True, kw_only=True):
     cancels in pairs only."""
     to_reference: bool = False
     """Whether the figures are ratios to a reference in the rounds of each of two campaigns."""
+    systematic: SystematicError = NONE_APPLIES
+    """What shifts the ratio in all rounds alike (rule M34)."""
 
     def is_paired(self, comparisons: int, alpha: float = ALPHA) -> bool:
         """Whether a family of this number of comparisons is compared by pairs.
@@ -57,6 +60,7 @@ def sample_of(
     by_group: bool = True,
     share: float = 1.0,
     together: bool = False,
+    systematic: SystematicError = NONE_APPLIES,
 ) -> Sample:
     """The sample of two sides.
 
@@ -65,7 +69,8 @@ def sample_of(
         by_group: whether partners ran in one group. Otherwise they ran in one round, and several
             runs of a round count as one with the mean of their logarithms.
         share: see `Sample`.
-        together: see `Sample`."""
+        together: see `Sample`.
+        systematic: see `Sample`."""
     new_side, base_side = (new, base) if by_group else (_by_round(new), _by_round(base))
     common = sorted(new_side.keys() & base_side.keys())
     return Sample(
@@ -76,6 +81,7 @@ def sample_of(
         rounds=rounds,
         share=share,
         together=together,
+        systematic=systematic,
     )
 
 

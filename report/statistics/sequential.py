@@ -6,7 +6,7 @@ G. Lan and D. L. DeMets, 1983, call spending). docs/decisions/0015-adaptive-runs
 and costs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations
 from statistics import NormalDist
@@ -22,6 +22,7 @@ from report.statistics.rank_test import Floats, student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.run_samples import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
+from report.statistics.systematic_error import NONE_APPLIES, SystematicError
 
 #: The shares that the first look spends, and the last of three or more looks. By turns the plan has
 #: the first look after the round in which pairs can decide its family at that share.
@@ -41,6 +42,14 @@ _BISECTIONS = 40
 
 #: The indices of the base side and of the new one.
 _PairOfSides = tuple[int, int]
+
+SystematicOf = Callable[[int, int], SystematicError]
+"""The systematic error of a pair, by the indices of the base side and of the new one."""
+
+
+def _none_applies(_base: int, _new: int) -> SystematicError:
+    return NONE_APPLIES
+
 
 Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
@@ -115,6 +124,7 @@ def compare_in_looks(
     reference: int | None = None,
     in_rounds: bool = False,
     together: bool = False,
+    systematic: SystematicOf = _none_applies,
 ) -> Family:
     """What this number of rounds shows of the sides of one ranking. Equal arguments give equal
     results.
@@ -136,7 +146,8 @@ def compare_in_looks(
             with each.
         in_rounds: whether sides were measured next to each other, so that they may be paired.
         together: whether sides were measured at the same time, by turns, so that they are compared
-            only by pairs."""
+            only by pairs.
+        systematic: gives the systematic error of a pair by the indices of base and new."""
     looks = _Looks(
         sides,
         schedule,
@@ -145,6 +156,7 @@ def compare_in_looks(
         reference=reference,
         in_rounds=in_rounds,
         together=together,
+        systematic=systematic,
     )
     for look, share in schedule.levels:
         running = looks.running()
@@ -167,6 +179,7 @@ class _Looks:
         reference: int | None,
         in_rounds: bool,
         together: bool,
+        systematic: SystematicOf,
     ) -> None:
         indices = range(len(sides))
         self._sides = sides
@@ -176,6 +189,7 @@ class _Looks:
         self._has_reference = reference is not None
         self._in_rounds = in_rounds
         self._together = together
+        self._systematic = systematic
 
         self._pairs: list[_PairOfSides] = (
             list(combinations(indices, 2))
@@ -225,7 +239,14 @@ class _Looks:
         base, new = (upto(self._sides[index], look) for index in pair)
         rounds = look if self._in_rounds or self._together else 0
         by_group = self._together or self._has_reference
-        return sample_of(new, base, rounds, by_group, together=self._together)
+        return sample_of(
+            new,
+            base,
+            rounds,
+            by_group,
+            together=self._together,
+            systematic=self._systematic(*pair),
+        )
 
     def _level_now(self, share: float) -> Level:
         """The level of a look, in whose family the pairs that earlier looks decided do not
@@ -303,7 +324,9 @@ def corrected_for_looks(
             return standard_error(paired, look, None), freedom(look, None)
         return standard_error(unpaired, look, look), freedom(look, look)
 
-    past = [PastLook(look, boundary_of(*error_at(look), margin, share)) for look, share in looks]
+    # The systematic error widens the interval, and so moves the boundary as a larger margin does.
+    widened = (1 + margin) * (1 + comparison.systematic.share) - 1
+    past = [PastLook(look, boundary_of(*error_at(look), widened, share)) for look, share in looks]
     last = looks[-1][0]
     deviation = error_at(last)[0] * math.sqrt(last)
     estimate = math.exp(median_unbiased(math.log(comparison.ratio), deviation, past))
@@ -343,17 +366,19 @@ def _is_hopeless(
     if spread == 0:
         return False
 
+    systematic = sample.systematic
     bound = math.log1p(margin)
     cdf = NormalDist().cdf
     ratio = ratio_of_pairs(sample.pairs) if paired else ratio_of(sample.new, sample.base)
     center = math.log(ratio.estimate)
 
     p_same = 0.0
-    inner = max(0.0, bound - half_width)
-    if inner:
+    inner = max(0.0, bound - systematic.log - half_width)
+    if inner and not systematic.unmeasured:
         p_same = cdf((inner - center) / spread) - cdf((-inner - center) / spread)
-    p_below = cdf((-bound - half_width - center) / spread)
-    p_above = cdf((center - bound - half_width) / spread)
+    outer = bound + systematic.log + half_width
+    p_below = cdf((-outer - center) / spread)
+    p_above = cdf((center - outer) / spread)
     return p_same + (p_below + p_above) < HOPELESS
 
 

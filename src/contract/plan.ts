@@ -191,6 +191,19 @@ export const planSchema = z.strictObject({
       bracket: z.literal(true).optional(),
     }),
   ),
+  /**
+   * Members that a group gets once more, as targets of their own whose turns count nowhere, so that
+   * all groups of a configuration have one size (M16). It is absent where no group is short.
+   */
+  fillers: z
+    .array(
+      z.strictObject({
+        round: z.int().min(1),
+        group: z.int().min(1),
+        configuration_hash: configurationHashSchema,
+      }),
+    )
+    .optional(),
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),

@@ -1296,6 +1296,12 @@ class Run(Record):
     __post_init__ = only_true("beside", "diagnose", "bracket")
 
 
+class Filler(Record):
+    round: CountFrom1
+    group: CountFrom1
+    configuration_hash: ConfigurationHash
+
+
 class Skip(Record):
     asked: str
     reason: str
@@ -1333,6 +1339,7 @@ class Plan(Record):
     load_curve: Maybe[LoadCurve] = None
     calibration: Maybe[Calibration] = None
     generator_trials: Maybe[GeneratorTrials] = None
+    fillers: Maybe[list[Filler]] = None
     sources: Maybe[list[str]] = None
     rankings: Maybe[list[Ranking]] = None
     references: Maybe[list[ConfigurationHash]] = None

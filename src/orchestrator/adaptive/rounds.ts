@@ -12,6 +12,7 @@ import { rounded, sum } from "../../kit/numbers.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { runsUntil } from "../plan/decision-rounds.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
+import { GroupTargets } from "../plan/group-fillers.js";
 import { isControl, originals, plannedRankings } from "../plan/rankings.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -131,6 +132,7 @@ function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
 export class AdaptiveRounds implements RunSelection {
   readonly #options: AdaptiveRoundsOptions;
   readonly #plan: Plan;
+  readonly #targets: GroupTargets;
   readonly #decisionRounds: readonly number[];
   readonly #state: AdaptiveState;
   #running: ReadonlySet<string>;
@@ -153,6 +155,7 @@ export class AdaptiveRounds implements RunSelection {
     const { ended: _, ...state } = manifest.adaptive ?? initialState;
     this.#options = options;
     this.#plan = manifest.plan;
+    this.#targets = new GroupTargets(manifest.plan);
     this.#decisionRounds = looks;
     this.#state = state;
     this.#running = new Set(hashes);
@@ -164,9 +167,7 @@ export class AdaptiveRounds implements RunSelection {
   async isNeeded(planned: PlannedRun): Promise<boolean> {
     const round = roundOf(planned);
     if (round !== this.#round && !this.#state.ended) await this.#startRound(round);
-    if (this.#state.ended || !this.#isOpen(planned)) return false;
-    this.#estimated_s += this.#estimateS([planned]);
-    return true;
+    return !this.#state.ended && this.#isOpen(planned);
   }
 
   #isOpen(planned: PlannedRun): boolean {
@@ -194,6 +195,7 @@ export class AdaptiveRounds implements RunSelection {
       return this.#finish("budget");
     }
     this.#round = round;
+    this.#estimated_s += this.#roundS(round);
     await this.#options.save();
   }
 
@@ -212,15 +214,17 @@ export class AdaptiveRounds implements RunSelection {
     if (budget_s === undefined) return false;
     const { spent_s } = this.#state;
     // The estimate is scaled by how far the earlier rounds were off.
-    const runs = this.#plan.runs.filter((run) => roundOf(run) === round && this.#isOpen(run));
-    const round_s = this.#estimateS(runs) * (spent_s / this.#estimated_s);
+    const round_s = this.#roundS(round) * (spent_s / this.#estimated_s);
     return spent_s + round_s + REPORT_S > budget_s;
   }
 
-  #estimateS(runs: readonly PlannedRun[]): number {
+  /** The estimated seconds of a round, with the targets that keep the size of its groups. */
+  #roundS(round: number): number {
+    const runs = this.#plan.runs.filter((run) => roundOf(run) === round && this.#isOpen(run));
+    const groups = [...unitsOf(this.#plan, runs)].map((unit) => this.#targets.withRuns(unit));
     return sum(
-      runs.map(({ configuration_hash }) => {
-        const { configuration } = plannedConfiguration(this.#plan, configuration_hash);
+      groups.flat().map((hash) => {
+        const { configuration } = plannedConfiguration(this.#plan, hash);
         return this.#plan.cooldown_s + runS(this.#plan, configuration, this.#options.overheads);
       }),
     );

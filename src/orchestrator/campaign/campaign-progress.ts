@@ -100,7 +100,7 @@ export class TimeLeft {
   }
 
   #estimate(runs: readonly PlannedRun[]): number {
-    return estimateCampaignS({ ...this.#plan, runs: [...runs] }, this.#overheads);
+    return estimateCampaignS(this.#plan, this.#overheads, [...runs]);
   }
 
   #learn(run: PlannedRun, excess_s: number): void {
@@ -290,9 +290,11 @@ export class CampaignProgress {
    * The listeners of runs that are made together. A phase is reported when the first run comes to
    * it.
    * @param runs the runs, with a function that takes the lines of their programs
+   * @param targets the number of targets that share the load, which are the runs and fillers
    */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
+    targets = runs.length,
   ): RunListener[] {
     const reported = new Set<Phase>();
     return runs.map(({ planned, log }) => {
@@ -307,9 +309,10 @@ export class CampaignProgress {
           );
           this.#eventLog.emit({
             event: "phase",
-            ...definedOnly({ number: runs.length === 1 ? number : undefined }),
+            ...definedOnly({ number: targets === 1 ? number : undefined }),
             phase,
-            ...definedOnly({ lasts_s }),
+            // Fillers have the load as long as the runs.
+            ...definedOnly({ lasts_s: lasts_s && (targets / runs.length) * lasts_s }),
           });
         },
         second: (second) =>

@@ -226,8 +226,11 @@ function matrixLines(plan: Plan): string[] {
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
-/** The order of the configurations by number, a line for each round, with groups in brackets. */
-function orderLines({ order, configurations, runs }: Plan): string[] {
+/**
+ * The order of the configurations by number, a line for each round, with groups in brackets. A plus
+ * marks a filler.
+ */
+function orderLines({ order, configurations, runs, fillers = [] }: Plan): string[] {
   if (order === "consecutive")
     return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
@@ -239,6 +242,10 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
       if (roundOf(run) !== round) continue;
       const { group = 0, configuration_hash: hash } = run;
       groups.set(group, [...(groups.get(group) ?? []), String(number.get(hash))]);
+    }
+    for (const filler of fillers) {
+      if (filler.round === round)
+        groups.get(filler.group)?.push(`+${number.get(filler.configuration_hash)}`);
     }
     const texts = [...groups].map(([group, numbers]) =>
       group > 0 ? `(${numbers.join(" ")})` : numbers.join(" "),

@@ -11,9 +11,11 @@ import {
   type TurnsSpec,
 } from "../../contract/turns.js";
 import { definedOnly } from "../../kit/defined-only.js";
+import { messageOf } from "../../kit/errors.js";
 import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
 import { abortable } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
+import { type Filler, GroupTargets } from "../plan/group-fillers.js";
 import { moduleFiles } from "../plan/module-files.js";
 import type { Request } from "../request/request.js";
 import {
@@ -62,6 +64,15 @@ export interface RunMakerOptions {
 /** How a run ended: with a document of its result, or with what made it fail. */
 export type RunEnd = { result: Result } | { error: unknown };
 
+/** Takes what a filler does. Nothing of it is kept, because it counts nowhere. */
+const UNHEARD: RunListener = {
+  phase: () => {},
+  second: () => {},
+  fault: () => {},
+  log: () => {},
+  record: () => {},
+};
+
 /** Makes the runs of a plan. */
 export class RunMaker {
   readonly #options: RunMakerOptions;
@@ -79,9 +90,10 @@ export class RunMaker {
   /** Makes one run, or the runs of a group at the same time. @returns their ends, in order */
   async make(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
     const [first, ...others] = planned;
+    const fillers = this.#fillersBeside(planned);
     // The only run of a load curve goes by turns, too.
-    if (!first || others.length > 0 || this.#options.plan.load_curve)
-      return this.#makeRound(planned);
+    const isAlone = first && others.length === 0 && fillers.length === 0;
+    if (!isAlone || this.#options.plan.load_curve) return this.#makeRound(planned, fillers);
     return [await endOf(() => this.#makeSingle(first))];
   }
 
@@ -107,15 +119,28 @@ export class RunMaker {
     return this.#document(identity, raw);
   }
 
-  async #makeRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
+  /** The targets that are up beside these runs, and whose turns count nowhere. */
+  #fillersBeside(planned: readonly PlannedRun[]): Filler[] {
+    const [first] = planned;
+    const hashes = new GroupTargets(this.#options.plan).fillersBeside(planned);
+    return hashes.map((hash) => ({
+      round: first ? roundOf(first) : 1,
+      group: first?.group ?? 1,
+      configuration_hash: hash,
+    }));
+  }
+
+  async #makeRound(planned: readonly PlannedRun[], fillers: readonly Filler[]): Promise<RunEnd[]> {
     const { runtime, lease, signal, manifest, progress, request } = this.#options;
-    const listeners = this.#listeners(planned);
+    const listeners = this.#listeners(planned, planned.length + fillers.length);
     const members = planned.map(
       (run, index): RoundMember => ({
         request: this.#settings(run),
         listener: listeners[index] as RunListener,
       }),
     );
+    for (const filler of fillers)
+      members.push({ request: this.#settings({ ...filler, run: 1 }), listener: UNHEARD });
     // The lengths that the first round of this load has found hold for all its rounds.
     const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
     const turns: TurnsSpec = {
@@ -136,6 +161,9 @@ export class RunMaker {
     } catch (error) {
       return planned.map(() => ({ error }));
     }
+    for (const end of ends.slice(planned.length)) {
+      if ("error" in end) this.#warnOfFiller(fillers, end.error);
+    }
     return Promise.all(
       planned.map((run, index) => this.#endOfMember(run, ends[index] as RoundEnd, lengths)),
     );
@@ -148,6 +176,12 @@ export class RunMaker {
       return "duration_s" in extent ? extent.duration_s : 0;
     });
     return { lead_in_ms: CURVE_LEAD_IN_MS, slice_ms: 1000 * Math.max(...seconds) };
+  }
+
+  /** A group whose filler fails is smaller than the others of its targets, which figures show. */
+  #warnOfFiller([filler]: readonly Filler[], error: unknown): void {
+    const group = `group ${filler?.group} of round ${filler?.round}`;
+    this.#options.eventLog.warn(`a target that fills ${group} failed: ${messageOf(error)}`);
   }
 
   #hasLongTurns(run: PlannedRun): boolean {
@@ -181,7 +215,9 @@ export class RunMaker {
     manifest.turns = { [hash]: { lead_in_ms, slice_ms }, ...manifest.turns };
   }
 
-  #settings(planned: PlannedRun): RequestedRun {
+  #settings(
+    planned: Pick<PlannedRun, "configuration_hash" | "round" | "run" | "diagnose">,
+  ): RequestedRun {
     const { plan, request, external, partFaults, authority } = this.#options;
     const { configuration } = plannedConfiguration(plan, planned.configuration_hash);
     return {
@@ -207,9 +243,10 @@ export class RunMaker {
     return definedOnly({ links: machines?.linksOf(placement) });
   }
 
-  #listeners(planned: readonly PlannedRun[]): RunListener[] {
+  #listeners(planned: readonly PlannedRun[], targets?: number): RunListener[] {
     return this.#options.progress.listeners(
       planned.map((run) => ({ planned: run, log: this.#log(run.file) })),
+      targets,
     );
   }
 

@@ -13,6 +13,7 @@ import { makeFolder, nearestFolder, parseJson, readOwnFile } from "../files/own-
 import { writeAtomically } from "../files/results-folder.js";
 import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
 import { targetsOfCurve } from "./curve-groups.js";
+import { GroupTargets } from "./group-fillers.js";
 import { roleCounts } from "./role-counts.js";
 
 /**
@@ -196,10 +197,8 @@ export interface GroupsEstimate {
 /** The estimate of the groups of a round; undefined in other orders than by turns. */
 export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate | undefined {
   if (plan.order !== "turns") return undefined;
-  const units = [...unitsOf(plan, plan.runs)].filter(
-    ([first]) => !first.diagnose && roundOf(first) === 1,
-  );
-  const groups = units.map((unit) => targetsOf(plan, unit));
+  const firstRound = plan.runs.filter((run) => !run.diagnose && roundOf(run) === 1);
+  const groups = targetsByUnit(plan, firstRound);
 
   return {
     groups_per_round: groups.length,
@@ -217,27 +216,35 @@ function configurationsOf(
   return runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
 }
 
-/** The configurations whose parts are up at once, which the runs of a load curve share. */
-function targetsOf(
-  plan: Plan,
-  runs: readonly Pick<PlannedRun, "configuration_hash">[],
-): Configuration[] {
-  const configurations = configurationsOf(plan, runs);
-  return plan.load_curve ? targetsOfCurve(configurations) : configurations;
+/**
+ * The configurations whose parts are up at once, of each unit of these runs of a plan. Fillers are
+ * among them, and the runs of a load curve share those of their target.
+ */
+function targetsByUnit(plan: Plan, runs: Plan["runs"]): Configuration[][] {
+  return configurationsByUnit(plan, runs).map((unit) =>
+    plan.load_curve ? targetsOfCurve(unit) : unit,
+  );
 }
 
 /**
  * A configuration for each set of connections that is open at once. In a load curve a target has one
  * for its rates, and one for full load.
  */
-function poolsOf(
-  plan: Plan,
-  runs: readonly Pick<PlannedRun, "configuration_hash">[],
-): Configuration[] {
-  const configurations = configurationsOf(plan, runs);
-  if (!plan.load_curve) return configurations;
+function poolsOf(plan: Plan, unit: readonly Configuration[]): Configuration[] {
+  if (!plan.load_curve) return [...unit];
   return (["open", "closed"] as const).flatMap((model) =>
-    targetsOfCurve(configurations.filter(({ load }) => load.model === model)),
+    targetsOfCurve(unit.filter(({ load }) => load.model === model)),
+  );
+}
+
+/** The configurations of each unit of these runs of a plan, with fillers. */
+function configurationsByUnit(plan: Plan, runs: Plan["runs"]): Configuration[][] {
+  const targets = new GroupTargets(plan);
+  return [...unitsOf(plan, runs)].map((unit) =>
+    configurationsOf(
+      plan,
+      targets.withRuns(unit).map((hash) => ({ configuration_hash: hash })),
+    ),
   );
 }
 
@@ -266,21 +273,24 @@ export const cooldownS = (plan: Plan, previous: Configuration, next: Configurati
     ? plan.client_cooldown_s
     : plan.cooldown_s;
 
-export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
+/** @param runs the runs of the plan that are estimated, by default all */
+export function estimateCampaignS(
+  plan: Plan,
+  overheads: Overheads,
+  runs: Plan["runs"] = plan.runs,
+): number {
   if (plan.order === "turns") {
-    const units = [...unitsOf(plan, plan.runs)].map((unit) =>
-      roundS(plan, configurationsOf(plan, unit), overheads),
-    );
+    const units = configurationsByUnit(plan, runs).map((group) => roundS(plan, group, overheads));
     const pauses_s = plan.cooldown_s * Math.max(0, units.length - 1);
     return sum(units) + pauses_s + REPORT_S;
   }
 
-  const configurations = configurationsOf(plan, plan.runs);
-  const runs = configurations.map((configuration) => runS(plan, configuration, overheads));
+  const configurations = configurationsOf(plan, runs);
+  const seconds = configurations.map((configuration) => runS(plan, configuration, overheads));
   const pauses = configurations
     .slice(1)
     .map((next, index) => cooldownS(plan, configurations[index] ?? next, next));
-  return sum(runs) + sum(pauses) + REPORT_S;
+  return sum(seconds) + sum(pauses) + REPORT_S;
 }
 
 export interface EstimateRange {
@@ -331,9 +341,9 @@ const BASE_FILES = 150;
 const STATE_BYTES = 1e6;
 
 export function openFilesNeeded(plan: Plan): number {
-  const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
+  const needs = configurationsByUnit(plan, plan.runs).map((group) =>
     sum(
-      poolsOf(plan, unit).map((configuration) => {
+      poolsOf(plan, group).map((configuration) => {
         const { generator, store } = roleCounts(configuration);
         return Math.ceil(configuration.load.connections / Math.max(1, generator)) + store;
       }),

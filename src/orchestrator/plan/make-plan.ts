@@ -183,7 +183,7 @@ function runsOf(
   request: Request,
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
-): Plan["runs"] {
+): Pick<Plan, "runs" | "fillers"> {
   const listed = listedLimits(request.limits);
   const names = new Map(
     configurations.map(({ hash, configuration }) => [
@@ -192,10 +192,14 @@ function runsOf(
     ]),
   );
 
-  return orderedRuns(request, configurations, rankings).map((run) => ({
-    ...run,
-    file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
-  }));
+  const { runs, fillers } = orderedRuns(request, configurations, rankings);
+  return definedOnly({
+    runs: runs.map((run) => ({
+      ...run,
+      file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
+    })),
+    fillers: fillers.length > 0 ? fillers : undefined,
+  });
 }
 
 /** A gate judges throughput and CPU of all its targets as one family. */
@@ -363,7 +367,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
 
   const { configurations, rankings } = rankedConfigurations(request, selected);
   const isRanked = rounds.diagnose !== ALONE;
-  const counted = runsOf(request, configurations, rankings);
+  const { runs: counted, fillers } = runsOf(request, configurations, rankings);
 
   const notes = [...selected.notes];
   const noteOnOtherStore = isRanked ? noteOnStores(rankings, context.available) : undefined;
@@ -389,6 +393,7 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
     client_cooldown_s: pauses.clientCooldownS,
     configurations: [...configurations],
     runs: withDiagnosingRuns(rounds.diagnose, [...configurations], counted),
+    fillers,
     skips: selected.skips,
     rankings: describeRankings(rankings, comparisons.comparesFrameworks),
     reference_added: selected.addedReference ? (true as const) : undefined,

@@ -5,10 +5,17 @@ import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import type { Request, RequestedRounds } from "../request/request.js";
 import { groupsOfCurve } from "./curve-groups.js";
+import { type Filler, fillersOf, type PlannedGroup } from "./group-fillers.js";
 import { isControl, type Planned, type Ranking } from "./rankings.js";
 import { groupsOf } from "./turn-groups.js";
 
 type OrderedRun = Omit<Plan["runs"][number], "file">;
+
+/** The runs in their order, and by turns what fills short groups. */
+export interface OrderedRuns {
+  runs: OrderedRun[];
+  fillers: Filler[];
+}
 
 /**
  * The members that are in a group only to be compared with its others: references, copies and
@@ -32,15 +39,18 @@ function membersForOthers(
 function byTurns(
   { runs: rounds, seed }: Pick<RequestedRounds, "runs" | "seed">,
   rankings: readonly Ranking[],
-  groupsIn: typeof groupsOf,
-): OrderedRun[] {
+  isCurve: boolean,
+): OrderedRuns {
+  const groupsIn = isCurve ? groupsOfCurve : groupsOf;
   const lastRuns = new Map<string, number>();
   const cpus = Math.max(1, Math.floor(usableCpus(readOwnLimits())));
   const runs: OrderedRun[] = [];
+  const plannedGroups: PlannedGroup[] = [];
 
   for (let round = 1; round <= rounds; round++) {
     const groups = groupsIn(rankings, shuffler(seed + round), cpus);
     for (const [index, members] of groups.entries()) {
+      plannedGroups.push({ round, group: index + 1, members });
       const forOthers = membersForOthers(members, rankings);
       for (const member of members) {
         const run = (lastRuns.get(member.hash) ?? 0) + 1;
@@ -50,7 +60,8 @@ function byTurns(
       }
     }
   }
-  return runs;
+  // In a load curve a target has one turn at each load, whatever the size of its group.
+  return { runs, fillers: isCurve ? [] : fillersOf(plannedGroups, seed, cpus) };
 }
 
 const interleaved = (
@@ -64,17 +75,23 @@ const interleaved = (
       .map(({ hash }) => ({ configuration_hash: hash, run: index + 1, round: index + 1 })),
   ).flat();
 
+const consecutive = (runs: number, configurations: readonly Planned[]): OrderedRun[] =>
+  configurations.flatMap(({ hash }) =>
+    Array.from({ length: runs }, (_, index) => ({ configuration_hash: hash, run: index + 1 })),
+  );
+
 export function orderedRuns(
   { rounds, load }: Pick<Request, "rounds" | "load">,
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
-): OrderedRun[] {
+): OrderedRuns {
   const { order, runs, seed } = rounds;
-  if (order === "turns") return byTurns(rounds, rankings, load.curve ? groupsOfCurve : groupsOf);
-  if (order === "interleaved") return interleaved(runs, seed, configurations);
-  return configurations.flatMap(({ hash }) =>
-    Array.from({ length: runs }, (_, index) => ({ configuration_hash: hash, run: index + 1 })),
-  );
+  if (order === "turns") return byTurns(rounds, rankings, load.curve !== undefined);
+  const ordered =
+    order === "interleaved"
+      ? interleaved(runs, seed, configurations)
+      : consecutive(runs, configurations);
+  return { runs: ordered, fillers: [] };
 }
 
 /**

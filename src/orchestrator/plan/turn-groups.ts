@@ -78,9 +78,10 @@ function loadKey(configuration: Configuration): string {
 const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
 
 /** The room of a group for targets besides its routes without a limiter. */
-type Room = { cpus: number; most: number };
+export type Room = { cpus: number; most: number };
 
-function fits(members: readonly Planned[], { cpus, most }: Room): boolean {
+/** Whether so many targets can be up at once, of which few are clusters on a small machine. */
+export function fits(members: readonly Planned[], { cpus, most }: Room): boolean {
   const mostClusters = cpus < 8 ? CLUSTERS : GROUP_SIZE;
   return members.length <= most && members.filter(onCluster).length <= mostClusters;
 }
@@ -109,20 +110,40 @@ export function groupsOf(
     // stands between it and the members of other groups.
     const routePlaces = controls.filter(isRoute).length > 1 ? 2 : 0;
     const room = { cpus, most: GROUP_SIZE - routePlaces };
-    return withControls(packed(ranked, shuffle, room), controls, partner);
+    const withoutControls = packed(ranked, shuffle, room);
+    const { groups, unplaced } = withControls(withoutControls, controls, partner);
+    if (unplaced.length === 0) return groups;
+
+    // Groups of four and four take less than one of five, and one of two that is filled to five.
+    const canShare =
+      largest?.reference !== undefined &&
+      withoutControls.every((group) => !group.includes(partner) || isWithin(largest, group));
+    if (!canShare) return [...groups, ...furtherGroups(unplaced, partner)];
+    const extended = { ...largest, members: [...largest.members, ...unplaced] };
+    const shared = packed([...ranked.filter((r) => r !== largest), extended], shuffle, room);
+    const placed = controls.filter((control) => !unplaced.includes(control));
+    const again = withControls(shared, placed, partner);
+    return [...again.groups, ...furtherGroups(again.unplaced, partner)];
   });
   return shuffle(groups.map((group) => shuffle(group)));
 }
 
+const isWithin = ({ members }: Ranking, group: readonly Planned[]): boolean =>
+  group.every((member) => members.includes(member));
+
+/** Groups of controls that have no room in one of their partner's. */
+const furtherGroups = (controls: readonly Planned[], partner: Planned): Planned[][] =>
+  parts(controls, GROUP_SIZE - 1).map((part) => [partner, ...part]);
+
 /**
- * The groups with the controls: routes where a member has their framework, others in one of their
+ * The groups with the controls, and the controls that have no room: routes where a member has their framework, others in one of their
  * partner's.
  */
 function withControls(
   groups: readonly Planned[][],
   controls: readonly Planned[],
   partner: Planned,
-): Planned[][] {
+): { groups: Planned[][]; unplaced: Planned[] } {
   const groupsWithRoutes = groups.map((group) => {
     const frameworks = [undefined, ...group.map(frameworkOf)];
     const routes = controls.filter(
@@ -140,9 +161,7 @@ function withControls(
     if (partnersGroup) partnersGroup.push(control);
     else unplaced.push(control);
   }
-
-  const furtherGroups = parts(unplaced, GROUP_SIZE - 1).map((part) => [partner, ...part]);
-  return [...groupsWithRoutes, ...furtherGroups];
+  return { groups: groupsWithRoutes, unplaced };
 }
 
 const frameworkOf = ({ configuration }: Planned): string | undefined =>

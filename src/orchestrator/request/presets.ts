@@ -73,7 +73,7 @@ const PUBLICATION = {
   "duration-mode": `${CUSTOM_DURATION}7`,
   runs: "9",
   warmup: "auto",
-  cooldown: "2",
+  cooldown: "0",
 };
 
 /**

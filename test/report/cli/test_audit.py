@@ -90,9 +90,7 @@ def test_a_file_that_is_no_audit_is_refused_with_its_field(
 
 def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> None:
     target = audited("ioredis", finding("exact-burst", "holds"))
-    told = finding(
-        "expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over"
-    )
+    told = finding("expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over")
     target["findings"].append(told)
     (folder / "audit.json").write_text(json.dumps(audit_of(target)), encoding="utf-8")
     assert main([str(folder)]) == 0

@@ -134,7 +134,7 @@ test("by turns a dry run says how many targets are up at once, how long they tak
   const planOf = (...more: string[]) => planFor(...flags, ...more);
   const plan = planOf();
   const groups = groupsEstimate(plan, { none: 1, standalone: 2 });
-  expect(groups).toMatchObject({ groups_per_round: 2, targets: 5, start_s: 10 });
+  expect(groups).toMatchObject({ groups_per_round: 2, targets: 4, start_s: 8 });
   const found = {
     runtime: { id: "local", choice: "as asked" },
     plan,
@@ -143,11 +143,11 @@ test("by turns a dry run says how many targets are up at once, how long they tak
     order_cost: [],
   };
   expect(previewLines(found)).toContainEqual(
-    expect.stringMatching(/^by turns: 2 groups .* 5 targets .* GB/),
+    expect.stringMatching(/^by turns: 2 groups .* 4 targets .* GB/),
   );
   // There the servers are missing, and each target has a generator of its own.
   const atLimiter = groupsEstimate(planOf("--layer", "limiter"), {});
-  expect(atLimiter?.memory_bytes).toBeGreaterThanOrEqual(5 * 190e6);
+  expect(atLimiter?.memory_bytes).toBeGreaterThanOrEqual(4 * 190e6);
   expect(groupsEstimate(planOf("--rate", "100"), {})).toBeUndefined();
 });
 
