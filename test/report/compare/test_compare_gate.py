@@ -14,7 +14,8 @@ from campaign_writer import manifest, write_campaign
 from report.cli.compare_command import main
 from report.cli.decide_rounds_command import main as decide_rounds
 
-BASE, HEAD = "iovalkey", "ioredis@valkey"
+BASE = "iovalkey"
+HEAD = "ioredis@valkey"
 ROUNDS = 20
 GROUP = {"group": 2, "turns": 10, "lead_in_ms": 5, "slice_ms": 100, "drained_s": 0.1}
 
