@@ -1380,6 +1380,7 @@ class Manifest(Record):
     finished_at: Maybe[StartedAt] = None
     settings: Maybe[dict[str, str]] = None
     thresholds: Maybe[list[Threshold]] = None
+    plan_for_per_second: Maybe[RatePerSecond] = None
     criteria: Maybe[Annotated[list[Criteria], Meta(min_length=1)]] = None
     sessions: Maybe[Annotated[list[Session], Meta(min_length=1)]] = None
     libraries: Maybe[dict[str, str]] = None
