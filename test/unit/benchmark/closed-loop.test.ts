@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type ClosedConnections, ClosedLoop } from "../../../src/benchmark/closed-loop.js";
 import {
   ChannelConnections,
-  ConnectionPool,
   type ChannelListener,
+  ConnectionPool,
 } from "../../../src/benchmark/drivers/connection-pool.js";
 import type { WindowListener } from "../../../src/benchmark/load-loop.js";
 import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
