@@ -51,7 +51,7 @@ class Target(Record):
 Complexity: TypeAlias = Annotated[int, Meta(ge=1, le=1000000)]
 
 
-class Request(Record):
+class Endpoint(Record):
     path: Annotated[str, Meta(min_length=1, max_length=2048)]
     headers: Maybe[dict[str, Annotated[str, Meta(max_length=4096)]]] = None
 
@@ -61,7 +61,7 @@ class Workload(Record):
     complexity: Maybe[Complexity] = None
     payload_bytes: Maybe[Complexity] = None
     keys: Maybe[CountFrom1] = None
-    request: Maybe[Request] = None
+    endpoint: Maybe[Endpoint] = None
 
 
 Connections: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
@@ -254,7 +254,7 @@ class Diagnosis(Record):
     nodes: list[Node]
 
 
-class MeasuredResultRequest(Record):
+class Request(Record):
     layer: Literal["server", "limiter"]
     urls: list[str]
     label: str
@@ -922,7 +922,7 @@ class MeasuredResult(Record):
     finished_at: StartedAt
     notes: list[str]
     status: Literal["measured"]
-    request: MeasuredResultRequest
+    request: Request
     duration: Positive
     requests: Requests
     warmup: Warmup
