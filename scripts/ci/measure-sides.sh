@@ -21,15 +21,11 @@ must_be AUDIT 'true|false' 'true or false'
 must_be CHECKS '([a-z0-9-]{1,40}([ ,]+[a-z0-9-]{1,40}){0,30})?' 'ids of checks'
 campaign_settings
 base=$(<"$WORK/base.side") head=$(<"$WORK/head.side")
-# The names of both sides in the campaign.
-base_row=$base head_row=$head
 cli=("node" "$root/dist/orchestrator/cli.js")
 if [[ $RUNS == auto ]]; then settings+=(--max-runs "$MAX_RUNS" --budget "$BUDGET" --tolerate "$TOLERATE"); fi
 
 if [[ ${APP-} ]]; then
   AUDIT=false
-  store=${APP_STORE:+@${APP_STORE#*=}}
-  base_row=app.$base$store head_row=app.$head$store
   # The workload and the traffic of limiters say nothing about an app.
   sides=(--concurrency "$CONCURRENCY" --duration-mode "$DURATION_MODE" --warmup "$WARMUP" --runs "$RUNS")
   [[ $RUNS != auto ]] || sides+=(--max-runs "$MAX_RUNS" --budget "$BUDGET" --tolerate "$TOLERATE")
@@ -61,7 +57,7 @@ if [[ $AUDIT == true ]]; then
 fi
 
 code=0
-"${cli[@]}" compare "$base_row" "$head_row" --campaign "$campaign" "${verdict[@]}" --format md >"$WORK/comparison.md" || code=$?
+"${cli[@]}" compare "$base" "$head" --campaign "$campaign" "${verdict[@]}" --format md >"$WORK/comparison.md" || code=$?
 # 6 fails, 7 is not decided. With any other code there is no comparison.
 case $code in 0 | 6 | 7) ;; *) exit "$code" ;; esac
 # A head that fails every run is a regression. Whatever else failed must not pass as a comparison.
