@@ -327,11 +327,9 @@ def _spread(runs: Sequence[model.Run]) -> Spread | None:
     return spread([run.requests_per_second or 0 for run in runs if run.eligible])
 
 
-def _target_counts(
-    campaign: model.Campaign, plans: Sequence[model.Planned]
-) -> Mapping[Place, int]:
-    """The number of targets in each group, as results state it, because fillers are no runs. A group
-    without a result has as many as it has planned runs."""
+def _target_counts(campaign: model.Campaign, plans: Sequence[model.Planned]) -> Mapping[Place, int]:
+    """The number of targets in each group, as results state it, because fillers are no runs. A
+    group without a result has as many as it has planned runs."""
     by_turns = [plan for plan in plans if plan.by_turns]
     planned = Counter(place for plan in by_turns for place in set(plan.places.values()))
     stated = {

@@ -68,7 +68,9 @@ _FOOT = """The deviation is that of the logarithm of a pair’s ratio, over copi
 the log ratios of one round with those of the next, over all rows that are compared with a
 reference. It is corrected for the number of rounds (+1/n), with its standard error over rows. Above
 0 intervals of signed ranks are too narrow; `npm run bench:conclusions` simulates hosts that
-remember."""
+remember. `npm run bench:conclusions -- turns 20` simulates rounds by turns with a bias inside the
+systematic error, 200 families each: widened intervals cover 99.5 % of the true ratios without
+correlation, and 96.5 % where neighbouring rounds have 0.3."""
 
 
 class LayerFigure(Struct):
@@ -200,9 +202,7 @@ def _rows(by_figure: _ByFigure) -> Iterator[list[str]]:
 
 def _budget_rows(budget: Budget) -> Iterator[list[str]]:
     """Each component of each layer and figure, with its bound and where that comes from."""
-    measured = {
-        (entry.layer, entry.figure, entry.component): entry for entry in budget.components
-    }
+    measured = {(entry.layer, entry.figure, entry.component): entry for entry in budget.components}
     for layer in ("server", "limiter"):
         for name, figure in FIGURES.items():
             for component in (*COMPONENTS, COPIES):
@@ -220,6 +220,4 @@ def accuracy_markdown(by_figure: _ByFigure, budget: Budget) -> str:
     """The page."""
     budget_lines = table(_BUDGET_COLUMNS, list(_budget_rows(budget)), 3)
     archive_lines = table(_COLUMNS, list(_rows(by_figure)), 2)
-    return "\n".join(
-        [_HEAD, "", *budget_lines, "", _BETWEEN, "", *archive_lines, "", _FOOT, ""]
-    )
+    return "\n".join([_HEAD, "", *budget_lines, "", _BETWEEN, "", *archive_lines, "", _FOOT, ""])
