@@ -29,7 +29,7 @@ def sample_between(
 
 def systematic_between(new: Summary, base: Summary, figure: Figure) -> SystematicError:
     """The systematic error of the comparison of two rows (rule M34), of one campaign or of two."""
-    is_one_program = new.identity.program == base.identity.program
+    is_one_program = new.identity.build_of == base.identity.build_of
     return systematic_error(
         new.identity.layer,
         figure.in_budget,

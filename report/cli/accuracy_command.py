@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from report.analysis.error_budget import BUDGET, Component, budget_text, read_budget
 from report.base.contract import CONSTANTS
 from report.base.errors import one_line
 from report.base.files import write_all
 from report.base.paths import ROOT
 from report.base.terminal import run_program
-from report.analysis.error_budget import BUDGET, Component, budget_text, read_budget
 from report.readme.accuracy import PAGE, accuracy_markdown, read_layer_figures
 from report.readme.measured_budget import OF_ARCHIVES, from_archives, from_bench
 

@@ -68,7 +68,9 @@ _FOOT = """The deviation is that of the logarithm of a pair’s ratio, over copi
 the log ratios of one round with those of the next, over all rows that are compared with a
 reference. It is corrected for the number of rounds (+1/n), with its standard error over rows. Above
 0 intervals of signed ranks are too narrow; `npm run bench:conclusions` simulates hosts that
-remember."""
+remember. `npm run bench:conclusions -- turns 20` simulates rounds by turns with a bias inside the
+systematic error, 200 families each: widened intervals cover 99.5 % of the true ratios without
+correlation, and 96.5 % where neighbouring rounds have 0.3."""
 
 
 class LayerFigure(Struct):

@@ -90,7 +90,8 @@ def _add(measured: _Measured, key: tuple[str, str, str, Pairs], shift: Shift | N
 def _add_campaign(analysis: Analysis, measured: _Measured) -> None:
     for name, figure in _FIGURES.items():
         for resolution in resolutions(analysis.summaries, figure).values():
-            copy, reference = resolution.copy, resolution.reference
+            copy = resolution.copy
+            reference = resolution.reference
             if copy.by_turns and not copy.identity.open_loop:
                 shift = shift_of(sample_between(copy, reference, figure).pairs)
                 _add(measured, (COPIES, copy.identity.layer, name, "one program"), shift)

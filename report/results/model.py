@@ -265,7 +265,7 @@ class Identity:
         return f"{client}+{limiter}~{self.limiter_version}" if limiter else client
 
     @property
-    def program(self) -> tuple[object, ...]:
+    def build_of(self) -> tuple[object, ...]:
         """What two builds of one program have in common, such as versions of a client, or a target
         and its copy."""
         ignored = (COPY, self._versioned_limiter)

@@ -149,8 +149,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def cannot_be_equal(self) -> bool:
-        """Whether no number of runs would decide it if the ratio is the true one, because equality is
-        not concluded without the systematic error (rule M34)."""
+        """Whether no number of runs would decide it if the ratio is the true one, because equality
+        is not concluded without the systematic error (rule M34)."""
         if self.ratio is None or not self.systematic.unmeasured or self.concluded:
             return False
         return abs(math.log(self.ratio)) < math.log1p(self.margin)
@@ -241,12 +241,12 @@ def compare_samples(
 
     The 95 % interval of a ratio is widened at both ends by the systematic error of the sample (rule
     M34). There is no difference if that error is known, the interval lies within ± `margin`, and
-    the two one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm. 15:657-680) reject
-    at 5 % after Holm's correction for all comparisons of the family. There is a difference if the
-    interval excludes 1, and the exact test rejects at 5 % after the same correction. It is better
-    or worse if the interval lies beyond ± `margin`, slightly so if it ends before twice the margin,
-    and of open size otherwise. Anything else is not decided. Nothing is tested with fewer than five
-    runs per side.
+    the two one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm. 15:657-680)
+    reject at 5 % after Holm's correction for all comparisons of the family. There is a difference
+    if the interval excludes 1, and the exact test rejects at 5 % after the same correction. It is
+    better or worse if the interval lies beyond ± `margin`, slightly so if it ends before twice the
+    margin, and of open size otherwise. Anything else is not decided. Nothing is tested with fewer
+    than five runs per side.
 
     Samples of runs that took place at the same time, by turns, are compared by pairs. So are
     samples of ten or more planned rounds, if that many pairs can decide that many comparisons. All
