@@ -4,6 +4,7 @@ import type { Plan } from "../../contract/plan.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
 import { AdaptiveRounds, type RunSelection, roundDecider } from "../adaptive/rounds.js";
+import { TimedRounds } from "../adaptive/timed-rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
   createCampaignFolder,
@@ -283,15 +284,17 @@ async function openRunLoop(
 
 /** The selection of the plan's runs that are needed; undefined where all of them are. */
 async function openSelection(
-  { folder, plan, manifest, completed, overheads }: RecordedCampaign,
+  { folder, request, plan, manifest, completed, overheads }: RecordedCampaign,
   progress: CampaignProgress,
   save: () => Promise<void>,
   { python, eventLog }: MeasureContext,
 ): Promise<RunSelection | undefined> {
   const options = { manifest, completed, overheads, eventLog, progress, save };
   if (plan.max_rate) return MaxRateSearch.open({ ...options, folder });
-  if (!plan.adaptive) return undefined;
-  return new AdaptiveRounds({ ...options, decideRound: roundDecider(python, folder) });
+  if (plan.adaptive)
+    return new AdaptiveRounds({ ...options, decideRound: roundDecider(python, folder) });
+  const { timeLimit } = request.rounds;
+  return timeLimit && new TimedRounds(timeLimit);
 }
 
 /**
