@@ -1283,6 +1283,7 @@ class Plan(Record):
     max_rate: Maybe[MaxRate] = None
     calibration: Maybe[Calibration] = None
     generator_trials: Maybe[GeneratorTrials] = None
+    spare_runs: Maybe[Annotated[list[Run], Meta(min_length=1)]] = None
     sources: Maybe[list[str]] = None
     rankings: Maybe[list[Ranking]] = None
     references: Maybe[list[ConfigurationHash]] = None
@@ -1296,6 +1297,11 @@ class Plan(Record):
 class Turn(Record):
     lead_in_ms: LeadInMs
     slice_ms: SliceMs
+
+
+class SpareRound(Record):
+    round: CountFrom1
+    replaces: Annotated[list[CountFrom1], Meta(min_length=1)]
 
 
 class Ended(Record):
@@ -1356,6 +1362,7 @@ class Manifest(Record):
     versions: Maybe[list[Version]] = None
     turns: Maybe[dict[str, Turn]] = None
     set_aside: Maybe[list[Annotated[str, Meta(pattern=r"(?a)^aborted\/[\w][\w.+-]*\Z")]]] = None
+    spare_round: Maybe[SpareRound] = None
     adaptive: Maybe[ManifestAdaptive] = None
     max_rate: Maybe[ManifestMaxRate] = None
 

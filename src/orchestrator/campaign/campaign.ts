@@ -4,6 +4,7 @@ import type { Plan } from "../../contract/plan.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
 import { AdaptiveRounds, type RunSelection, roundDecider } from "../adaptive/rounds.js";
+import { SpareRound } from "../adaptive/spare-round.js";
 import { TimedRounds } from "../adaptive/timed-rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
@@ -294,7 +295,8 @@ async function openSelection(
   if (plan.adaptive)
     return new AdaptiveRounds({ ...options, decideRound: roundDecider(python, folder) });
   const { timeLimit } = request.rounds;
-  return timeLimit && new TimedRounds(timeLimit);
+  if (timeLimit) return new TimedRounds(timeLimit);
+  return plan.spare_runs ? SpareRound.open(options) : undefined;
 }
 
 /**

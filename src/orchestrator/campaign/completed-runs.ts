@@ -9,6 +9,7 @@ import { removeTemporaries } from "../files/results-folder.js";
 import type { Lease } from "../ownership/lease.js";
 import { refuseIfInUse } from "../ownership/state-folder.js";
 import { isDecided, requestedRuns } from "../plan/decision-rounds.js";
+import { needsSpareRound } from "../plan/spare-round.js";
 import type { ExistingCampaign } from "../request/existing-campaign.js";
 import { type RunOutcome, runOutcomeOf } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -25,8 +26,8 @@ interface CompletedRuns {
 /** A resumed campaign, with the runs that its earlier sessions have measured. */
 export type OpenedCampaign = ExistingCampaign & CompletedRuns;
 
-export const isComplete = ({ manifest, missing }: OpenedCampaign): boolean =>
-  missing === 0 && isDecided(manifest);
+export const isComplete = ({ manifest, missing, completed }: OpenedCampaign): boolean =>
+  missing === 0 && isDecided(manifest) && !needsSpareRound(manifest.plan, completed);
 
 export type CampaignOutcome = {
   folder: string;
