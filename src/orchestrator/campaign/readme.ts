@@ -1,6 +1,7 @@
 import { warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { countedRuns, isCounted, roundOf } from "../../contract/plan.js";
+import { installedForm } from "../../kit/command-text.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText, extentText, loadAndLimitsText } from "../ui/event-text.js";
@@ -90,6 +91,19 @@ const spareRoundLines = ({ spare_round: spare }: Manifest): string[] =>
     ? [`round ${spare.round} is the spare round, for invalid runs in ${spare.replaces.join(", ")}`]
     : [];
 
+/** The lines with the command, also as a reader types it who has no checkout. */
+function repeatLines(command: string): string[] {
+  const inBlock = (text: string): string[] => ["", "```bash", text, "```", ""];
+  const installed = installedForm(command);
+  if (installed === command) return ["Repeat it with", ...inBlock(command)];
+  return [
+    "Repeat it in a checkout of ratelimit-bench with",
+    ...inBlock(command),
+    "or where the package is installed with",
+    ...inBlock(installed),
+  ];
+}
+
 /** The README.md in the folder of a campaign. */
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
@@ -104,12 +118,7 @@ export function campaignReadme(manifest: Manifest): string {
     "",
     `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan)} before each, discarded.`,
     "",
-    "Repeat it with",
-    "",
-    "```bash",
-    command,
-    "```",
-    "",
+    ...repeatLines(command),
     `Machine: ${machine.cpu_model}, ${machine.cpus} CPUs, ${machine.kernel}. Runtime: ${manifest.runtime.id}.`,
     "",
     ...list("Configurations", configurations),
