@@ -65,20 +65,22 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error("--summary-json and --images are for a single campaign")
 
 
-def _notes(campaign: Campaign) -> list[str]:
+def _notes(campaign: Campaign, program: str) -> list[str]:
     notes = [
         f"{one_line(name)}: ignored, an interrupted write left it behind"
         for name in campaign.ignored
     ]
     if campaign.manifest is None:
         notes.append("manifest.json: there is none; the report cannot name the machine or the plan")
-    notes += [f"generate_report: {entry}: excluded" for entry in campaign.excluded]
+    notes += [f"{program}: {entry}: excluded" for entry in campaign.excluded]
     return notes
 
 
-def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
+def _report_campaign(
+    folder: Path, output_format: str, options: argparse.Namespace, program: str
+) -> int:
     campaign = load_campaign(folder, keep_going=options.keep_going)
-    for line in _notes(campaign):
+    for line in _notes(campaign, program):
         print(line, file=sys.stderr)
 
     analysis = analyse(campaign)
@@ -102,7 +104,7 @@ def _report_campaign(folder: Path, output_format: str, options: argparse.Namespa
     return USAGE if campaign.excluded else 0
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, program: str) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)
@@ -117,12 +119,14 @@ def _run(arguments: Sequence[str] | None) -> int:
             baseline=options.baseline,
             form=output_format,
             keep_going=options.keep_going,
+            program=program,
         )
 
     if options.extract_median:
-        folder = extract_median_runs(folder, options.keep_going)
-    return _report_campaign(Path(os.path.realpath(folder)), output_format, options)
+        folder = extract_median_runs(folder, options.keep_going, program)
+    return _report_campaign(Path(os.path.realpath(folder)), output_format, options, program)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    return run_program("generate_report", lambda: _run(arguments))
+def main(arguments: Sequence[str] | None = None, program: str = "generate_report") -> int:
+    """Builds a report. Lines about failures begin with the name of the program that was called."""
+    return run_program(program, lambda: _run(arguments, program))

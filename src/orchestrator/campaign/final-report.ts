@@ -38,7 +38,7 @@ const CODES: Readonly<Record<number, ExitCode>> = {
 async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
   try {
     const args = [campaignFolder, "--summary-json"];
-    return summarySchema.parse(JSON.parse(await pythonOutput(python, "generate", args)));
+    return summarySchema.parse(JSON.parse(await pythonOutput(python, "report", args)));
   } catch (error) {
     if (!(error instanceof PythonFailed)) throw error;
     const { killedBy, exitCode = EXIT.defect } = error;
