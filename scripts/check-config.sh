@@ -10,7 +10,7 @@ check-config.sh: checks this machine before a campaign
 
   --runtime auto|docker|podman|local   what must work (auto: local processes are enough)
   --json                               print one JSON document on standard output
-  --seconds N                          also measure which differences this machine can show: ratelimit-bench doctor
+  --seconds N                          take about N s, and measure which differences this machine can show: ratelimit-bench doctor
   --dry-run                            list the checks
   --help
 

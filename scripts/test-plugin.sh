@@ -5,11 +5,12 @@ set -euo pipefail
 unset CDPATH NODE_OPTIONS
 usage() {
   cat <<'TEXT'
-test-plugin.sh PLUGIN: runs the tests that the project's own clients, limiters, options and traffic must pass on a
+test-plugin.sh PLUGIN [--verbose]: runs the tests that the project's own clients, limiters, options and traffic must pass on a
 plugin (a file or folder), with a real Valkey and, if redis-server is installed, with a real Redis
 
   npm run test:plugin -- /home/me/my-client.js
 
+  --verbose   name each promise that does not apply to the plugin
   --help
 
 Exit codes: 0 the plugin passes, 1 it fails a test, 2 bad usage or the plugin cannot be loaded, 3 Node.js or Python is
@@ -18,6 +19,7 @@ TEXT
 }
 refuse() { printf 'test-plugin.sh: %s; see --help\n' "$1" >&2; exit 2; }
 [[ $# -ne 1 || ($1 != --help && $1 != -h) ]] || { usage; exit 0; }
+if [[ $# -eq 2 && $2 == --verbose ]]; then export PLUGIN_TEST_VERBOSE=1; set -- "$1"; fi
 [[ $# -eq 1 ]] || refuse 'give one plugin, such as /home/me/my-client.js'
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # npm runs scripts in the package's folder, but the path is relative to the user's.

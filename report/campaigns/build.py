@@ -281,6 +281,7 @@ def build_report(
     baseline: str | None = None,
     form: str = "all",
     keep_going: bool = False,
+    program: str = "generate_report",
 ) -> int:
     """Writes `<root>/report/`, prints the path of its first page and returns the exit code.
 
@@ -304,7 +305,7 @@ def build_report(
     files = report.files(form)
     write_all(root / _REPORT, files)
     for line in lines:
-        print(f"generate_report: {line}: excluded", file=sys.stderr)
+        print(f"{program}: {line}: excluded", file=sys.stderr)
     print(root / _REPORT / next(iter(files)))
     return USAGE if lines else 0
 
@@ -316,7 +317,7 @@ def results_root(folder: Path) -> Path:
     return path.parent if is_campaign else path
 
 
-def extract_median_runs(folder: Path, keep_going: bool) -> Path:
+def extract_median_runs(folder: Path, keep_going: bool, program: str) -> Path:
     """Copies the selected run of each configuration, over all campaigns, into a new folder and
     returns it.
 
@@ -347,7 +348,7 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
         source = f"{path.parent.name}/{path.name}"
         count = len(runs_with_paths)
         if count < 2:
-            print(f"generate_report: {one_line(source)}: the only run, left out", file=sys.stderr)
+            print(f"{program}: {one_line(source)}: the only run, left out", file=sys.stderr)
             continue
 
         # Settings that no name shows can give two configurations one name.

@@ -15,6 +15,7 @@ from report.environment.virtual_environment import continue_in_environment, miss
 #: command and returns the exit code.
 COMMANDS = (
     "generate",
+    "report",
     "compare",
     "memory",
     "audit",

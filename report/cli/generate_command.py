@@ -101,14 +101,14 @@ def _plan_for(folder: Path, text: str, keep_going: bool) -> int:
     return USAGE
 
 
-def _notes(campaign: Campaign) -> list[str]:
+def _notes(campaign: Campaign, program: str) -> list[str]:
     notes = [
         f"{one_line(name)}: ignored, an interrupted write left it behind"
         for name in campaign.ignored
     ]
     if campaign.manifest is None:
         notes.append("manifest.json: there is none; the report cannot name the machine or the plan")
-    notes += [f"generate_report: {entry}: excluded" for entry in campaign.excluded]
+    notes += [f"{program}: {entry}: excluded" for entry in campaign.excluded]
     return notes
 
 
@@ -124,10 +124,12 @@ def _kept_until_the_end() -> Iterator[None]:
         gc.enable()
 
 
-def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
+def _report_campaign(
+    folder: Path, output_format: str, options: argparse.Namespace, program: str
+) -> int:
     with _kept_until_the_end():
         campaign = load_campaign(folder, keep_going=options.keep_going)
-        for line in _notes(campaign):
+        for line in _notes(campaign, program):
             print(line, file=sys.stderr)
         analysis = analyse(campaign)
 
@@ -151,7 +153,7 @@ def _report_campaign(folder: Path, output_format: str, options: argparse.Namespa
     return USAGE if campaign.excluded else 0
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, program: str) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)
@@ -166,15 +168,17 @@ def _run(arguments: Sequence[str] | None) -> int:
             baseline=options.baseline,
             form=output_format,
             keep_going=options.keep_going,
+            program=program,
         )
 
     if options.plan_for is not None:
         return _plan_for(Path(os.path.realpath(folder)), options.plan_for, options.keep_going)
 
     if options.extract_median:
-        folder = extract_median_runs(folder, options.keep_going)
-    return _report_campaign(Path(os.path.realpath(folder)), output_format, options)
+        folder = extract_median_runs(folder, options.keep_going, program)
+    return _report_campaign(Path(os.path.realpath(folder)), output_format, options, program)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    return run_program("generate_report", lambda: _run(arguments))
+def main(arguments: Sequence[str] | None = None, program: str = "generate_report") -> int:
+    """Builds a report. Lines about failures begin with the name of the program that was called."""
+    return run_program(program, lambda: _run(arguments, program))

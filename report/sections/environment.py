@@ -287,6 +287,14 @@ def _runs(plan: Mapping[str, Any]) -> str:
     )
 
 
+def _spare_round(manifest: Mapping[str, Any]) -> str:
+    spare = manifest.get("spare_round")
+    if spare is None:
+        return ""
+    rounds = ", ".join(map(str, spare["replaces"]))
+    return f"; round {spare['round']} is the spare round, for invalid runs in {rounds}"
+
+
 def campaign_properties(campaign: Campaign) -> Pairs:
     if campaign.manifest is None:
         return [("Campaign", campaign.name)]
@@ -298,7 +306,11 @@ def campaign_properties(campaign: Campaign) -> Pairs:
         ("Campaign", f"{manifest['campaign']}, {manifest['status']}"),
         ("Started", manifest["started_at"]),
         *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
-        ("Runs", f"{_runs(plan)} per configuration, {plan['order']}, seed {plan['seed']}"),
+        (
+            "Runs",
+            f"{_runs(plan)} per configuration, {plan['order']}, seed {plan['seed']}"
+            f"{_spare_round(manifest)}",
+        ),
         ("Warm-up", _warm_up(plan["warmup_s"])),
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),

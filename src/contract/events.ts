@@ -213,7 +213,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     not_needed: count,
     time_left_s,
   }),
-  /** A search for the highest rate has planned further trials. */
+  /** Further runs are planned: trials of a search for the highest rate, or a spare round. */
   z.strictObject({
     event: z.literal("planned"),
     at,

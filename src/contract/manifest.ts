@@ -289,6 +289,10 @@ export const manifestSchema = z.strictObject({
    * Results of rounds that were interrupted and measured again as a whole. They enter no figure.
    */
   set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
+  /** The spare round of the plan, where it was needed: its number, and the rounds that it replaces. */
+  spare_round: z
+    .strictObject({ round: z.int().min(1), replaces: z.array(z.int().min(1)).min(1) })
+    .optional(),
   adaptive: adaptiveStateSchema.optional(),
   max_rate: maxRateStateSchema.optional(),
 });

@@ -52,6 +52,34 @@ const rankingSchema = z.strictObject({
 });
 export type PlannedRanking = z.infer<typeof rankingSchema>;
 
+const plannedRunSchema = z.strictObject({
+  configuration_hash: configurationHashSchema,
+  run: z.int().min(1),
+  /**
+   * The number of the round, from 1. It is absent in consecutive order, where it equals the
+   * number of the run (see `roundOf`).
+   */
+  round: z.int().min(1).optional(),
+  /** The number of the group in its round, from 1. It is present when targets take turns. */
+  group: z.int().min(1).optional(),
+  /**
+   * Whether the run only serves the others of its group, as reference, copy or control. It is
+   * present when targets take turns.
+   */
+  beside: z.literal(true).optional(),
+  /**
+   * Whether it has instruments that cost CPU time. It is measured, kept and listed, and never
+   * counts.
+   */
+  diagnose: z.literal(true).optional(),
+  file: z.string(),
+  /**
+   * Whether it is a single trial of a search that brackets the bound. The estimate is of the
+   * others.
+   */
+  bracket: z.literal(true).optional(),
+});
+
 /** The ordered list of runs of a campaign, and what was skipped and why. */
 export const planSchema = z.strictObject({
   schema: z.literal(PLAN_SCHEMA),
@@ -162,35 +190,12 @@ export const planSchema = z.strictObject({
       load_text: z.string(),
     }),
   ),
-  runs: z.array(
-    z.strictObject({
-      configuration_hash: configurationHashSchema,
-      run: z.int().min(1),
-      /**
-       * The number of the round, from 1. It is absent in consecutive order, where it equals the
-       * number of the run (see `roundOf`).
-       */
-      round: z.int().min(1).optional(),
-      /** The number of the group in its round, from 1. It is present when targets take turns. */
-      group: z.int().min(1).optional(),
-      /**
-       * Whether the run only serves the others of its group, as reference, copy or control. It is
-       * present when targets take turns.
-       */
-      beside: z.literal(true).optional(),
-      /**
-       * Whether it has instruments that cost CPU time. It is measured, kept and listed, and never
-       * counts.
-       */
-      diagnose: z.literal(true).optional(),
-      file: z.string(),
-      /**
-       * Whether it is a single trial of a search that brackets the bound. The estimate is of the
-       * others.
-       */
-      bracket: z.literal(true).optional(),
-    }),
-  ),
+  runs: z.array(plannedRunSchema),
+  /**
+   * The runs of one further round by turns. They are made, and stand among the runs, only where
+   * invalid runs leave a comparison one pair short of a decision (see `spare_round` of the manifest).
+   */
+  spare_runs: z.array(plannedRunSchema).min(1).optional(),
   /**
    * Members that a group gets once more, as targets of their own whose turns count nowhere, so that
    * all groups of a configuration have one size (M16). It is absent where no group is short.

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CLEAN_COMMAND, runnableIn } from "../kit/command-text.js";
 import { definedOnly } from "../kit/defined-only.js";
 import {
   BenchError,
@@ -26,7 +27,7 @@ import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
 import { HIDDEN_STORE } from "./request/repeated-command.js";
 import type { Request } from "./request/request.js";
-import { CLEAN_COMMAND, resumeCommand, runnableIn } from "./ui/command-text.js";
+import { resumeCommand } from "./ui/command-lines.js";
 import { EventLog } from "./ui/event-log.js";
 import { openScreen } from "./ui/screens.js";
 import { ensureSize } from "./ui/tty.js";

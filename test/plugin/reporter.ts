@@ -21,6 +21,9 @@ const WORDS = {
   pending: "pending",
 };
 
+/** Whether promises that were not asked have a line each, in place of their count. */
+const isVerbose = process.env.PLUGIN_TEST_VERBOSE === "1";
+
 /**
  * Prints a line for each promise as it was asked, what was seen where one does not hold, and their
  * counts.
@@ -31,6 +34,7 @@ export default class PromiseReporter implements Reporter {
   onTestCaseResult(testCase: TestCase): void {
     const { state, errors = [] } = testCase.result();
     this.#counts[state]++;
+    if (state === "skipped" && !isVerbose) return;
     console.log(`${WORDS[state]}: ${testCase.fullName.replaceAll(" > ", ", ")}`);
     // A repeated test has its errors once more.
     if (state === "failed") for (const line of new Set(errors.map(errorLine))) console.log(line);
@@ -39,6 +43,9 @@ export default class PromiseReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     for (const error of [...modules.flatMap((module) => module.errors()), ...unhandled])
       console.log(`the plugin failed:\n${errorLine(error)}`);
+    const { skipped } = this.#counts;
+    if (skipped > 0 && !isVerbose)
+      console.log(`${WORDS.skipped}: ${skipped} that do not apply to it (--verbose lists them)`);
     const counts = (["failed", "passed", "skipped"] as const).flatMap((state) =>
       this.#counts[state] > 0 || state === "passed" ? [`${this.#counts[state]} ${state}`] : [],
     );

@@ -1339,6 +1339,7 @@ class Plan(Record):
     load_curve: Maybe[LoadCurve] = None
     calibration: Maybe[Calibration] = None
     generator_trials: Maybe[GeneratorTrials] = None
+    spare_runs: Maybe[Annotated[list[Run], Meta(min_length=1)]] = None
     fillers: Maybe[list[Filler]] = None
     sources: Maybe[list[str]] = None
     rankings: Maybe[list[Ranking]] = None
@@ -1353,6 +1354,11 @@ class Plan(Record):
 class Turn(Record):
     lead_in_ms: LeadInMs
     slice_ms: SliceMs
+
+
+class SpareRound(Record):
+    round: CountFrom1
+    replaces: Annotated[list[CountFrom1], Meta(min_length=1)]
 
 
 class Ended(Record):
@@ -1415,6 +1421,7 @@ class Manifest(Record):
     versions: Maybe[list[Version]] = None
     turns: Maybe[dict[str, Turn]] = None
     set_aside: Maybe[list[Annotated[str, Meta(pattern=r"(?a)^aborted\/[\w][\w.+-]*\Z")]]] = None
+    spare_round: Maybe[SpareRound] = None
     adaptive: Maybe[ManifestAdaptive] = None
     max_rate: Maybe[ManifestMaxRate] = None
 

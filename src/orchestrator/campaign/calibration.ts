@@ -1,12 +1,12 @@
 import { type Configuration, configurationHash } from "../../contract/configuration.js";
 import type { Plan } from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
+import { CAMPAIGN_COMMAND } from "../../kit/command-text.js";
 import { environmentError } from "../../kit/errors.js";
 import { toTwoDigits } from "../../kit/numbers.js";
 import { isCopy } from "../../targets/options.js";
 import { describeClient } from "../../targets/resolve.js";
 import type { Request } from "../request/request.js";
-import { CAMPAIGN_COMMAND } from "../ui/command-text.js";
 import { configurationText, rateUnit } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 import { unlessFailed } from "./trial-failures.js";

@@ -234,7 +234,8 @@ export class CampaignProgress {
     const numbers = runs.map((run) => this.#place(run).number);
     return {
       round,
-      of: this.#plan.runs_per_configuration,
+      // A spare round is beyond those of the plan.
+      of: Math.max(round, this.#plan.runs_per_configuration),
       runs: numbers,
       time_left_s: this.timeLeftS(),
     };

@@ -4,6 +4,8 @@ import type { Plan } from "../../contract/plan.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
 import { AdaptiveRounds, type RunSelection, roundDecider } from "../adaptive/rounds.js";
+import { SpareRound } from "../adaptive/spare-round.js";
+import { TimedRounds } from "../adaptive/timed-rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
   createCampaignFolder,
@@ -25,7 +27,7 @@ import type { Request, RequestedLoad } from "../request/request.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import { discoverStore } from "../run/store/discover-store.js";
 import { authorityOf } from "../run/store/store-authority.js";
-import { CAMPAIGN_COMMAND, runnableIn } from "../ui/command-text.js";
+import { CAMPAIGN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import type { EventLog } from "../ui/event-log.js";
 import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";
@@ -288,15 +290,18 @@ async function openRunLoop(
 
 /** The selection of the plan's runs that are needed; undefined where all of them are. */
 async function openSelection(
-  { folder, plan, manifest, completed, overheads }: RecordedCampaign,
+  { folder, request, plan, manifest, completed, overheads }: RecordedCampaign,
   progress: CampaignProgress,
   save: () => Promise<void>,
   { python, eventLog }: MeasureContext,
 ): Promise<RunSelection | undefined> {
   const options = { manifest, completed, overheads, eventLog, progress, save };
   if (plan.max_rate) return MaxRateSearch.open({ ...options, folder });
-  if (!plan.adaptive) return undefined;
-  return new AdaptiveRounds({ ...options, decideRound: roundDecider(python, folder) });
+  if (plan.adaptive)
+    return new AdaptiveRounds({ ...options, decideRound: roundDecider(python, folder) });
+  const { timeLimit } = request.rounds;
+  if (timeLimit) return new TimedRounds(timeLimit);
+  return plan.spare_runs ? SpareRound.open(options) : undefined;
 }
 
 /**

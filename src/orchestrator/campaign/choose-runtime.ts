@@ -58,7 +58,8 @@ export async function firstWorking<Used>(
   place: RequestedPlace,
   use: (description: RuntimeDescription) => Promise<Used>,
 ): Promise<{ used: Used; choice: string }> {
-  if (place.runtime !== "auto") return { used: await use(runtimeOf(place)), choice: "as asked" };
+  if (place.runtime !== "auto")
+    return { used: await use(runtimeOf(place)), choice: "the requested one" };
 
   const { candidates, reason } = autoCandidates(place);
   const unavailable: string[] = [];

@@ -9,7 +9,8 @@ import { removeTemporaries } from "../files/results-folder.js";
 import type { Lease } from "../ownership/lease.js";
 import { refuseIfInUse } from "../ownership/state-folder.js";
 import { isDecided, requestedRuns } from "../plan/decision-rounds.js";
-import type { ExistingCampaign } from "../request/existing-campaign.js";
+import { needsSpareRound } from "../plan/spare-round.js";
+import { type ExistingCampaign, keptSettingsText } from "../request/existing-campaign.js";
 import { type RunOutcome, runOutcomeOf } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import { are, counted } from "../ui/text.js";
@@ -25,8 +26,8 @@ interface CompletedRuns {
 /** A resumed campaign, with the runs that its earlier sessions have measured. */
 export type OpenedCampaign = ExistingCampaign & CompletedRuns;
 
-export const isComplete = ({ manifest, missing }: OpenedCampaign): boolean =>
-  missing === 0 && isDecided(manifest);
+export const isComplete = ({ manifest, missing, completed }: OpenedCampaign): boolean =>
+  missing === 0 && isDecided(manifest) && !needsSpareRound(manifest.plan, completed);
 
 export type CampaignOutcome = {
   folder: string;
@@ -54,6 +55,7 @@ export async function openExistingCampaign(
   for (const line of rejected) eventLog.warn(line);
   const counts = `${counted(outcomes.length, "run")} completed, ${missing} missing`;
   eventLog.info(`campaign ${manifest.campaign} is resumed: ${counts}`);
+  eventLog.info(keptSettingsText());
 
   // Beyond the bound of a search the target fails its load, which needs no warning.
   if (manifest.plan.max_rate) return opened;

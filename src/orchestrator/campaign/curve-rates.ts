@@ -4,7 +4,7 @@ import { RANGES } from "../../contract/ranges.js";
 import { toTwoDigits } from "../../kit/numbers.js";
 import { CURVE_SHARES } from "../request/load-curve.js";
 import type { Request } from "../request/request.js";
-import { CAMPAIGN_COMMAND } from "../ui/command-text.js";
+import { CAMPAIGN_COMMAND } from "../../kit/command-text.js";
 import { counted } from "../ui/text.js";
 import {
   type Calibration,

@@ -160,7 +160,7 @@ async function serverNode(runtime: string, packageFolder: string): Promise<strin
   return /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
 }
 
-/** The runtime as `runtime: local (as asked), servers on Node.js 20.19.0`. */
+/** The runtime as `runtime: local (the requested one), servers on Node.js 20.19.0`. */
 export const runtimeText = ({ runtime: { id, choice, node } }: Preview): string =>
   `runtime: ${id} (${choice})${node === undefined ? "" : `, servers on Node.js ${node}`}`;
 

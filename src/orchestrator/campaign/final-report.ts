@@ -8,12 +8,12 @@ import {
   thresholdRowSchema,
 } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { runnableIn } from "../../kit/command-text.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import type { Aborted } from "../ownership/abort.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import { runnableIn } from "../ui/command-text.js";
 import type { EventLog } from "../ui/event-log.js";
 import type { CampaignOutcome } from "./completed-runs.js";
 
@@ -38,7 +38,7 @@ const CODES: Readonly<Record<number, ExitCode>> = {
 async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
   try {
     const args = [campaignFolder, "--summary-json"];
-    return summarySchema.parse(JSON.parse(await pythonOutput(python, "generate", args)));
+    return summarySchema.parse(JSON.parse(await pythonOutput(python, "report", args)));
   } catch (error) {
     if (!(error instanceof PythonFailed)) throw error;
     const { killedBy, exitCode = EXIT.defect } = error;

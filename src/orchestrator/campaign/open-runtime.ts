@@ -56,7 +56,8 @@ async function openRuntime(
     }
     return opened;
   });
-  return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
+  const reason = request.start.resume === undefined ? choice : "kept from the campaign's start";
+  return { runtime, choice: `runtime: ${runtime.id} (${reason})` };
 }
 
 /** @throws environmentError for a program without the requested version. M19 checks stores once more. */

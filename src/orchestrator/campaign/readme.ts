@@ -1,6 +1,7 @@
 import { warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { countedRuns, isCounted } from "../../contract/plan.js";
+import { countedRuns, isCounted, roundOf } from "../../contract/plan.js";
+import { installedForm } from "../../kit/command-text.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText, extentText, loadAndLimitsText } from "../ui/event-text.js";
@@ -39,8 +40,10 @@ function runsText({ plan, adaptive }: Manifest): string {
   const countText = counted(runs, "run");
   if (!plan.adaptive) {
     // A reference has a run in each group of its ranking.
-    if (runs > maxRuns * count)
-      return `${countText} in ${maxRuns} rounds of ${configurations}${diagnosingText}`;
+    if (runs > maxRuns * count) {
+      const rounds = Math.max(...plan.runs.map(roundOf));
+      return `${countText} in ${rounds} rounds of ${configurations}${diagnosingText}`;
+    }
     const runsOfEach = count > 1 ? `, ${maxRuns}` : "";
     return `${countText}${runsOfEach} of ${ofEach}${diagnosingText}`;
   }
@@ -82,6 +85,25 @@ function reportText({ status, sessions = [] }: Manifest): string {
   return `\`report/index.html\` is the report${scope}, \`report/summary.csv\` its table`;
 }
 
+/** A line that says that the spare round was made, and why. */
+const spareRoundLines = ({ spare_round: spare }: Manifest): string[] =>
+  spare
+    ? [`round ${spare.round} is the spare round, for invalid runs in ${spare.replaces.join(", ")}`]
+    : [];
+
+/** The lines with the command, also as a reader types it who has no checkout. */
+function repeatLines(command: string): string[] {
+  const inBlock = (text: string): string[] => ["", "```bash", text, "```", ""];
+  const installed = installedForm(command);
+  if (installed === command) return ["Repeat it with", ...inBlock(command)];
+  return [
+    "Repeat it in a checkout of ratelimit-bench with",
+    ...inBlock(command),
+    "or where the package is installed with",
+    ...inBlock(installed),
+  ];
+}
+
 /** The README.md in the folder of a campaign. */
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
@@ -96,16 +118,11 @@ export function campaignReadme(manifest: Manifest): string {
     "",
     `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan)} before each${plan.load_curve ? " round" : ""}, discarded.`,
     "",
-    "Repeat it with",
-    "",
-    "```bash",
-    command,
-    "```",
-    "",
+    ...repeatLines(command),
     `Machine: ${machine.cpu_model}, ${machine.cpus} CPUs, ${machine.kernel}. Runtime: ${manifest.runtime.id}.`,
     "",
     ...list("Configurations", configurations),
-    ...list("Comparisons", decidable(plan).lines),
+    ...list("Comparisons", [...decidable(plan).lines, ...spareRoundLines(manifest)]),
     ...list("Concluded", manifest.adaptive?.ended?.concluded ?? []),
     ...list("Inconclusive", manifest.adaptive?.ended?.not_concluded ?? []),
     ...list(

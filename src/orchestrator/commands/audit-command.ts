@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { type Audit, auditSchema } from "../../contract/audit.js";
+import { AUDIT_COMMAND, shellWord } from "../../kit/command-text.js";
 import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { stores } from "../../targets/stores/index.js";
@@ -22,7 +23,6 @@ import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js
 import { parseCampaign, parseOutput } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { listOf } from "../request/setting-values.js";
-import { AUDIT_COMMAND, shellWord } from "../ui/command-text.js";
 import { requireConsent } from "./audit-consent.js";
 import { addApiFlags, apiSettingsOf, givenApiFlag, withoutCredentials } from "./audit-url-flags.js";
 import { type CliContext, parsedCommand } from "./command-types.js";

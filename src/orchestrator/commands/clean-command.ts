@@ -1,12 +1,12 @@
 import { createInterface } from "node:readline/promises";
 import type { RuntimeAccess } from "../../contract/machines.js";
+import { CLEAN_COMMAND } from "../../kit/command-text.js";
 import { EXIT, environmentError, usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { findLeftovers, removeEach } from "../host/leftovers.js";
 import { isAlive } from "../ownership/state-folder.js";
 import { readHostsFile } from "../request/access.js";
 import { createCommand } from "../request/command-line.js";
-import { CLEAN_COMMAND } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import { parsedCommand } from "./command-types.js";
 

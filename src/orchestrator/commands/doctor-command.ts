@@ -12,6 +12,7 @@ import { previewCampaign } from "../campaign/dry-run.js";
 import { parseJson } from "../files/own-files.js";
 import { runChecks } from "../host/machine-checks.js";
 import { askStatistics } from "../host/python.js";
+import { REPORT_S } from "../plan/estimate.js";
 import { createCommand } from "../request/command-line.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
 import { parseCampaign } from "../request/parse-request.js";
@@ -45,7 +46,7 @@ const DIFFERENCES = [3, 5, 10] as const;
 
 const AFTER = `
 The checks are those of scripts/check-config.sh. Then ${TARGET} and its copy have the load by turns, as in a campaign, in
-as many rounds as fit into the time, at least ${FEWEST_ROUNDS}: whatever makes them differ is not the target. Other work
+as many rounds as fit into the time with all else, at least ${FEWEST_ROUNDS}: whatever makes them differ is not the target. Other work
 on this machine may go on, if it goes on during campaigns, too. Its results are in a temporary folder.
 
 Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start (then nothing is measured), else those of run`;
@@ -57,7 +58,7 @@ const definition = () =>
     .description("Checks this machine, and measures which differences it can show.")
     .option(
       "--seconds <number>",
-      `about how long it measures; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
+      `about how long it takes in all; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
     )
     .addOption(
       new Option("--runtime <runtime>", "what must work (default: auto)").choices(RUNTIMES),
@@ -176,6 +177,22 @@ function requestFor({ rounds, slices_s, runtime, output }: Measurement): Request
   return request;
 }
 
+/**
+ * The request with the time that is left after the start of the command, less that for the report.
+ * The estimate of a round knows neither the load of this machine nor how long slices get.
+ */
+const withinTime = (request: Request, command: { began_ms: number; seconds: number }): Request => ({
+  ...request,
+  rounds: {
+    ...request.rounds,
+    timeLimit: {
+      end_ms: command.began_ms + 1000 * (command.seconds - REPORT_S),
+      fewest: FEWEST_ROUNDS,
+    },
+  },
+  output: { ...request.output, ownResult: true },
+});
+
 /** The measuring time by the estimates of plans, which know how long earlier campaigns took. */
 async function measuringTime(runtime: string, packageFolder: string): Promise<MeasuringTime> {
   const estimatedSeconds = async (rounds: number) => {
@@ -230,18 +247,16 @@ const USABLE: readonly ExitCode[] = [EXIT.done, EXIT.runsInvalid];
  * @returns the exit code of the campaign instead where it has no results to compare
  */
 async function measure(
-  seconds: number,
+  command: { began_ms: number; seconds: number },
   runtime: string,
   { campaign, packageFolder }: CliContext,
 ): Promise<Resolution | ExitCode> {
+  const { seconds } = command;
   const { rounds, slices_s } = roundsIn(seconds, await measuringTime(runtime, packageFolder));
-  process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
+  process.stderr.write(`measuring ${TARGET} and its copy in up to ${rounds} rounds by turns\n`);
   const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
   const request = requestFor({ rounds, slices_s, runtime, output });
-  const { exitCode, folder } = await campaign({
-    ...request,
-    output: { ...request.output, ownResult: true },
-  });
+  const { exitCode, folder } = await campaign(withinTime(request, command));
   if (folder === undefined || !USABLE.includes(exitCode)) return exitCode;
 
   const measured = await roundsOf(folder);
@@ -302,6 +317,7 @@ export function resolutionLines(resolution: Resolution): string[] {
 }
 
 export const doctor = parsedCommand("doctor", definition, async (command, context) => {
+  const began_ms = performance.now();
   const { packageFolder, print } = context;
   const options = command.opts<{ json?: true; runtime?: string; seconds?: string }>();
   const { json, runtime = "auto", seconds: text = DEFAULT_SECONDS } = options;
@@ -317,7 +333,7 @@ export const doctor = parsedCommand("doctor", definition, async (command, contex
     return fit ? EXIT.done : EXIT.environment;
   }
 
-  const resolution = await measure(seconds, runtime, context);
+  const resolution = await measure({ began_ms, seconds }, runtime, context);
   if (typeof resolution === "number") {
     if (json) printDocument(document);
     return resolution;

@@ -1,9 +1,9 @@
 import { Argument } from "commander";
+import { CAMPAIGN_COMMAND, HELP_COMMAND } from "../../kit/command-text.js";
 import { EXIT, usageError } from "../../kit/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { createCommand, parseCommandLine, removedText } from "../request/command-line.js";
 import { campaignHelp, topics } from "../request/flag-help.js";
-import { CAMPAIGN_COMMAND, HELP_COMMAND } from "../ui/command-text.js";
 import type { CliCommand, CliContext } from "./command-types.js";
 
 const definition = ({ commands }: Pick<CliContext, "commands">) =>

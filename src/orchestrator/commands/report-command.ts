@@ -50,7 +50,7 @@ export const report = parsedCommand("report", definition, async (command, { pack
     // A folder must not look like a flag.
     const path = folder.startsWith("-") ? `./${folder}` : folder;
     const target = compareRuns ? [`--compare-runs=${path}`] : [path];
-    const code = await runPython(packageFolder, "generate", [...target, ...flags]);
+    const code = await runPython(packageFolder, "report", [...target, ...flags]);
     if (code >= EXIT.interrupted) return code;
     if (code > worst) worst = code;
   }

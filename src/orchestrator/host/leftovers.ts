@@ -1,6 +1,7 @@
 import { lstat, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { CLEAN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
@@ -179,7 +180,7 @@ export async function removeLeftovers(): Promise<string[]> {
     ...(await requireRemoved(await findLeftovers(false))),
     ...damaged.map(
       ({ path }) =>
-        `the lease ${path} is damaged: what it lists is not known; ratelimit-bench clean removes it`,
+        `the lease ${path} is damaged: what it lists is not known; remove it with: ${runnableIn(CLEAN_COMMAND)}`,
     ),
   ];
 }

@@ -77,7 +77,7 @@ export async function pythonOutput(
   signal.throwIfAborted();
   const { stderr, exitCode, signal: killedBy } = ended;
   throw new PythonFailed(
-    lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`,
+    lastLine(stderr)?.replace(`${name}: `, "") ?? `it ended with ${exitCode ?? killedBy}`,
     exitCode,
     killedBy,
   );

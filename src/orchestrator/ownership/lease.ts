@@ -6,12 +6,12 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { RuntimeAccess } from "../../contract/machines.js";
+import { CLEAN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { CLEAN_COMMAND, runnableIn } from "../ui/command-text.js";
 import {
   type LeaseFile,
   leasesFolder,

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { runtimeAccessSchema } from "../../contract/machines.js";
+import { CLEAN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { userFolder } from "../../kit/user-folder.js";
@@ -11,7 +12,6 @@ import { kernelInstance } from "../../machine/describe-machine.js";
 import { endProcess, identityOf, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
-import { CLEAN_COMMAND, runnableIn } from "../ui/command-text.js";
 
 /** Where a process id has its meaning. A state folder may be shared by machines and containers. */
 const placeSchema = z.strictObject({

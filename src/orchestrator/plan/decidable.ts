@@ -41,14 +41,14 @@ function canDecide(design: Design): boolean {
   return rounds >= MIN_RUNS && smallestUnpairedP(rounds) * comparisons <= LEVEL;
 }
 
-function roundsToDecide(design: Design): number {
+export function roundsToDecide(design: Design): number {
   let rounds = 1;
   while (!canDecide({ ...design, rounds })) rounds++;
   return rounds;
 }
 
 /** The design of a ranking's comparisons. */
-function designOf(plan: Plan, { family }: Ranking): Design {
+export function designOf(plan: Plan, { family }: Ranking): Design {
   const { order, runs_per_configuration: rounds, margin_percent } = plan;
   const margin = margin_percent === undefined ? MARGIN_SHARE : margin_percent / 100;
   return { rounds, order, comparisons: family, margin };
@@ -97,6 +97,9 @@ export interface Decidable {
   warnings: string[];
 }
 
+const SPARE_ROUND_TEXT =
+  "one spare round is made only where invalid runs leave a comparison one round short of a decision";
+
 /** The comparisons of a plan's runs (M17); empty where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
   const isOfCurve = plan.load_curve !== undefined;
@@ -119,13 +122,17 @@ export function decidable(plan: Plan): Decidable {
   });
   const sensitivities = [...kinds.values()].map(({ design }) => sensitivityText(design));
   return {
-    lines: [...lines.map(({ text }) => text), ...new Set(sensitivities.filter(Boolean))],
+    lines: [
+      ...lines.map(({ text }) => text),
+      ...new Set(sensitivities.filter(Boolean)),
+      ...(plan.spare_runs ? [SPARE_ROUND_TEXT] : []),
+    ],
     warnings: lines.flatMap(({ text, isWarning }) => (isWarning ? [text] : [])),
   };
 }
 
 /** The rankings in which two targets or more are compared. */
-const comparedRankings = (plan: Plan) =>
+export const comparedRankings = (plan: Plan) =>
   plan.max_rate || !plan.runs.some(isCounted)
     ? []
     : plannedRankings(plan).filter(({ reference, family }) => reference && family > 0);

@@ -56,6 +56,7 @@ import {
 } from "./rankings.js";
 import { refusalOf, requestedServiceEnv } from "./refusals.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
+import { hasSpareRound } from "./spare-round.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 import { reasonAgainstTurns } from "./turn-groups.js";
 
@@ -400,5 +401,10 @@ export function makePlan(requested: Request, context: PlanContext): Plan {
     reference: storeReference(comparisons, configurations),
     notes,
   });
-  return { schema: PLAN_SCHEMA, schema_version: PLAN_SCHEMA_VERSION, ...plan };
+  const document = { schema: PLAN_SCHEMA, schema_version: PLAN_SCHEMA_VERSION, ...plan } as const;
+  if (!hasSpareRound(document)) return document;
+  const oneMore = { ...request, rounds: { ...rounds, runs: rounds.runs + 1 } };
+  const more = runsOf(oneMore, configurations, rankings);
+  const spare_runs = more.runs.slice(counted.length);
+  return { ...document, spare_runs, ...definedOnly({ fillers: more.fillers }) };
 }

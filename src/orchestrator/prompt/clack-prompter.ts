@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from "node:stream";
 import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
 import ansi from "ansi-escapes";
 import { EXIT } from "../../kit/errors.js";
-import { wrapCommand } from "../ui/command-text.js";
+import { wrapCommand } from "../ui/command-lines.js";
 import { wrap } from "../ui/text.js";
 import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 

@@ -1,11 +1,11 @@
 import { createInterface } from "node:readline/promises";
+import { runnableIn } from "../../kit/command-text.js";
 import type { Environment } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { CUSTOM_DURATION, DYNAMIC_DURATION, FIXED_DURATIONS } from "../request/durations.js";
 import { parseRunAll } from "../request/original.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { runnableIn } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import type { MenuAnswers } from "./menu-answers.js";
 import { Cancelled, problemFrom } from "./prompter.js";

@@ -1,3 +1,4 @@
+import { AUDIT_COMMAND, CAMPAIGN_COMMAND, runnableIn, shellWord } from "../../kit/command-text.js";
 import type { Environment } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
@@ -10,7 +11,6 @@ import { parseCampaign } from "../request/parse-request.js";
 import { HIDDEN_STORE } from "../request/repeated-command.js";
 import type { Request } from "../request/request.js";
 import { contactStore } from "../run/store/contact-store.js";
-import { AUDIT_COMMAND, CAMPAIGN_COMMAND, runnableIn, shellWord } from "../ui/command-text.js";
 import { durationText } from "../ui/text.js";
 import { answersFrom, argvFrom, goalOf, goals } from "./goals.js";
 import type { MenuAnswers, OwnStore } from "./menu-answers.js";

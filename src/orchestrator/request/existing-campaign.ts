@@ -18,6 +18,13 @@ export type ExistingCampaign = { folder: string; manifest: Manifest };
 const keysOnResume = (kind: Setting["onResume"]): string[] =>
   SETTINGS.flatMap(({ key, onResume }) => (onResume === kind ? [key] : []));
 
+/** A sentence that says which settings a resumed campaign keeps. */
+export function keptSettingsText(): string {
+  const changeable = [...keysOnResume("flag"), ...keysOnResume("flag or variable")];
+  const flags = changeable.map((key) => `--${key}`).join(", ");
+  return `kept from its start: the plan, the runtime and all settings of manifest.json; only these may differ: ${flags}`;
+}
+
 const isStamp = (name: string): boolean => /^\d{8}_\d{6}$/.test(name);
 
 /** The value of `--resume` without a name. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../ui/command-text.js";
+import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../../kit/command-text.js";
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { campaignHelp, meaningOf } from "./flag-help.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import { z } from "zod";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
+import { shellWord } from "../../kit/command-text.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { type Environment, isOn, readEnv, switchText } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
-import { shellWord } from "../ui/command-text.js";
 import { createCommand } from "./command-line.js";
 import { CUSTOM_DURATION } from "./durations.js";
 import { helpTable } from "./flag-help.js";

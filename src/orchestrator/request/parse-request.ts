@@ -4,12 +4,12 @@ import { orders } from "../../contract/plan.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
 import { RANGES } from "../../contract/ranges.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
+import { CAMPAIGN_COMMAND, shellWord } from "../../kit/command-text.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { Environment } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { TRACE } from "../../traffic/trace.js";
 import type { ReadTrace } from "../files/trace-log.js";
-import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
 import {

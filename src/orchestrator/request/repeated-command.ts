@@ -1,5 +1,5 @@
+import { shellWord } from "../../kit/command-text.js";
 import type { Environment } from "../../kit/env.js";
-import { shellWord } from "../ui/command-text.js";
 import { shownHeaderLine } from "./app-flags.js";
 import { SETTINGS } from "./settings.js";
 

@@ -155,6 +155,14 @@ export interface RequestedLoad {
   faults: Fault[][];
 }
 
+/** The time after which no further round begins. */
+export interface RoundsTimeLimit {
+  /** The moment by which the last round must have ended, by the monotonic clock. */
+  end_ms: number;
+  /** The number of rounds that are made in any case. */
+  fewest: number;
+}
+
 /** How many runs each configuration has, and their order. */
 export interface RequestedRounds {
   runs: number;
@@ -165,6 +173,11 @@ export interface RequestedRounds {
    * place.
    */
   diagnose?: "after" | "alone";
+  /**
+   * Present where the rounds are as many as fit into a time, of at most `runs`. A command measures so
+   * that has a time for all that it does.
+   */
+  timeLimit?: RoundsTimeLimit;
   order: Order;
   /** The shortest lengths of turns; absent where those of the layer hold. */
   turn?: TurnLengths;

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { EventOf } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { REPORT_COMMAND, runnableIn, shellWord } from "../../kit/command-text.js";
 import { EXIT } from "../../kit/errors.js";
 import type { CampaignState } from "./campaign-state.js";
-import { REPORT_COMMAND, resumeCommand, runnableIn, shellWord } from "./command-text.js";
+import { resumeCommand } from "./command-lines.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";
 import { are, counted, escapeControls, wrap } from "./text.js";
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { DockerHost, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
+import { CLEAN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import { environmentError } from "../../kit/errors.js";
 import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import type {
@@ -390,7 +391,7 @@ export class ContainerRuntime implements Runtime {
     const leftovers = leftoversByHost.flat();
     if (leftovers.length === 0) return;
 
-    const command = this.machines ? "ratelimit-bench clean --hosts FILE" : "ratelimit-bench clean";
+    const command = runnableIn(this.machines ? `${CLEAN_COMMAND} --hosts FILE` : CLEAN_COMMAND);
     throw environmentError(
       `could not be removed: ${leftovers.join("; ")}; try again with: ${command}`,
     );

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from package_copy import copy_start
 from report.base import files
 from report.base.paths import ROOT
 from report.cli.generate_command import main
+from report.cli.report_command import main as report_main
 
 SCRIPT = ROOT / "scripts" / "generate_report.py"
 
@@ -76,6 +78,19 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
         main(arguments)
     assert error.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "prefix"), [(main, "generate_report: "), (report_main, "report: ")]
+)
+def test_a_failure_begins_with_the_command_that_was_called(
+    command: Callable[[list[str]], int],
+    prefix: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command([str(tmp_path / "nosuch")]) == 2
+    assert capsys.readouterr().err.startswith(prefix)
 
 
 def copied_script(folder: Path) -> Path:

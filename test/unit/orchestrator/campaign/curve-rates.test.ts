@@ -7,7 +7,7 @@ import {
   withChosenRates,
 } from "../../../../src/orchestrator/campaign/curve-rates.js";
 import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/make-plan.js";
-import { CAMPAIGN_COMMAND } from "../../../../src/orchestrator/ui/command-text.js";
+import { CAMPAIGN_COMMAND } from "../../../../src/kit/command-text.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 describe("the rates of a curve that names none", () => {

@@ -46,6 +46,16 @@ describe("the README of a campaign", () => {
     expect(finished).toContain("`report/index.html` is");
   });
 
+  test("names a command for a checkout, and one for the installed package", async () => {
+    const manifest = await existing("--clients", "none", "--concurrency", "50");
+    const command = "./scripts/run-all.sh --clients none";
+    const text = campaignReadme({ ...manifest, command });
+    expect(text).toContain(`\n${command}\n`);
+    expect(text).toContain("\nratelimit-bench run --clients none\n");
+    const installed = campaignReadme({ ...manifest, command: "ratelimit-bench run --quick" });
+    expect(installed).not.toContain("scripts/");
+  });
+
   test.each([
     [
       ["--clients", "none", "--runs", "1"],

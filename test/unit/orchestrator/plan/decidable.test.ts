@@ -24,6 +24,7 @@ test("the family of a ranking is each target against its reference; the copy is 
     lines: [
       "reference iovalkey + copy: 2 comparisons, paired by round, which 7 rounds can decide",
       expect.stringContaining("10 rounds find a difference of 7.3 %"),
+      expect.stringContaining("spare round"),
     ],
     warnings: [],
   });

@@ -17,7 +17,7 @@ import {
   type MenuOption,
   type Prompter,
 } from "../../../../src/orchestrator/prompt/prompter.js";
-import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
+import { wrapCommand } from "../../../../src/orchestrator/ui/command-lines.js";
 import { groups } from "../../../../src/targets/target-groups.js";
 import { everything, parsed } from "../../../helpers/request.js";
 

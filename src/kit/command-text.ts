@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { displayPath } from "../../kit/display-path.js";
-import { shellQuoted } from "../../kit/shell-words.js";
-import { widthOf } from "./text.js";
+import { shellQuoted } from "./shell-words.js";
 
-const packageFolder = fileURLToPath(new URL("../../..", import.meta.url));
+const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 const isCheckout = existsSync(join(packageFolder, "scripts/run-all.sh"));
 
 /**
@@ -20,6 +18,10 @@ export const REPORT_COMMAND = isCheckout
   ? "./scripts/generate_report.py"
   : "ratelimit-bench report";
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
+
+/** A written command of a checkout as the installed package has it, which has no such script. */
+export const installedForm = (command: string): string =>
+  command.replace(/(?<=^|\s)\.\/scripts\/run-all\.sh(?=\s|$)/, "ratelimit-bench run");
 
 /** A word of a command line, quoted only where a shell would read it otherwise. */
 export const shellWord = (word: string): string =>
@@ -41,30 +43,4 @@ export function runnableIn(command: string, folder: string = process.cwd()): str
   return command
     .replace(/(?<=^|\s)\.\/(?<script>scripts\/[\w.-]+)/, (_, script) => pathFrom(folder, script))
     .replace(/^ratelimit-bench(?= )/, `node ${pathFrom(folder, "dist/orchestrator/cli.js")}`);
-}
-
-/** The command that continues the campaign in a folder, as it is started from here. */
-export const resumeCommand = (folder: string): string =>
-  runnableIn(
-    `${CAMPAIGN_COMMAND} --resume ${shellWord(basename(folder))} --output ${shellWord(displayPath(dirname(folder)))}`,
-  );
-
-/** A word with its quoted parts whole. A flag and its value are one piece. */
-const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;
-const PIECE = new RegExp(`--${WORD}(?: (?!--)${WORD})?|${WORD}`, "g");
-
-/**
- * Breaks a command line into lines that a shell joins again. A piece that is wider than a line
- * stays whole.
- */
-export function wrapCommand(command: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const piece of command.match(PIECE) ?? []) {
-    const last = lines.at(-1);
-    const joined = `${last} ${piece}`;
-    if (last === undefined) lines.push(piece);
-    else if (widthOf(joined) + 2 <= columns) lines[lines.length - 1] = joined;
-    else lines.push(`  ${piece}`);
-  }
-  return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
 }
