@@ -262,6 +262,11 @@ export interface TurnsPlan extends TurnOrder {
    */
   counts: boolean;
   /**
+   * Whether a target whose overruns exceed its window keeps its connections, because it has turns at
+   * other loads.
+   */
+  keeps?: boolean;
+  /**
    * The time since a turn began from which answers are in bins, see `pipelineFillsMs`. It is absent
    * in a warm-up, whose latencies are not known before.
    */
@@ -307,10 +312,13 @@ const WARMUP_OVERRUN_S = 3;
 export async function turnUnlessOverrun(
   window: TurnWindow,
   turn: TurnLengths,
-  { seconds, counts }: Pick<TurnsPlan, "seconds" | "counts">,
+  { seconds, counts, keeps }: Pick<TurnsPlan, "seconds" | "counts" | "keeps">,
   spread_ms = 0,
 ): Promise<void> {
   const longest_overrun_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
-  if (window.overrun_ms > 1000 * longest_overrun_s) await window.leave();
+  if (window.overrun_ms > 1000 * longest_overrun_s) {
+    if (keeps) return;
+    await window.leave();
+  }
   if (!window.hasLeft) await window.turn(turn, spread_ms);
 }

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { AUTO_WARMUP } from "../../contract/configuration.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../../contract/generator-env.js";
 import { isClientLayer } from "../../contract/layers.js";
 import type { PluginIdentity } from "../../contract/plugins.js";
@@ -105,8 +106,11 @@ export class Group {
   async #loadOfWarmup(): Promise<WarmupOfTarget[]> {
     if (this.#turns.given) {
       const { warmup_s } = this.#common;
-      const seconds = warmup_s === "auto" ? 0 : warmup_s;
-      const targets = await this.turnsFromInput({ seconds, counts: false });
+      const keeps = this.#turns.curve ?? false;
+      // Whoever gives the turns of a load curve ends them before a target may lose one.
+      const longest_s = keeps ? AUTO_WARMUP.max_s : 0;
+      const seconds = warmup_s === "auto" ? longest_s : warmup_s;
+      const targets = await this.turnsFromInput({ seconds, counts: false, keeps });
       return targets.map((measured) => ({ took_s: secondsOfTurns(measured), measured }));
     }
     return warmUpByTurns(this.#common, this.#turns, this.pool, this.targets.length, async (index) =>

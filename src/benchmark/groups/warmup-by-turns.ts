@@ -66,13 +66,14 @@ export const requestsOf = (
  */
 export async function warmUpByTurns(
   { warmup_s }: GeneratorRunSpec["generator"],
-  { shortest, lengths = lengthsFor(0, shortest), seed }: TurnsSpec,
+  { shortest, lengths = lengthsFor(0, shortest), seed, curve }: TurnsSpec,
   pool: WorkerPool,
   targets: number,
   read: (target: number) => Promise<readonly Usage[] | undefined>,
 ): Promise<WarmupOfTarget[]> {
+  const keeps = curve ?? false;
   if (warmup_s !== "auto") {
-    const measured = await pool.turns({ lengths, seconds: warmup_s, seed, counts: false });
+    const measured = await pool.turns({ lengths, seconds: warmup_s, seed, counts: false, keeps });
     return measured.map((workers) => ({ took_s: warmup_s, measured: workers }));
   }
 
@@ -84,7 +85,7 @@ export async function warmUpByTurns(
     const cold = [...warmups.keys()].filter((target) => !warmups[target]?.isOver);
     if (cold.length === 0) break;
 
-    const plan = { lengths, seconds, seed: seed + cycle, counts: false, targets: cold };
+    const plan = { lengths, seconds, seed: seed + cycle, counts: false, keeps, targets: cold };
     const measured = await pool.turns(plan);
     const readings = await Promise.all(cold.map(read));
     for (const [index, target] of cold.entries())

@@ -139,7 +139,7 @@ export interface CurveTurn extends TurnLengths {
 }
 
 /** A window whose turns are given from outside. */
-export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts" | "bins_from_ms">;
+export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts" | "keeps" | "bins_from_ms">;
 
 export interface WorkerWindow extends WindowPlan {
   /** Whether sends of an open loop that fall due within half a millisecond share a wake. */

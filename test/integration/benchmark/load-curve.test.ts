@@ -136,6 +136,18 @@ test("every run of a load curve has one turn at its load, and latency counts fro
   }
 });
 
+test("a target that is far too slow for a rate is overloaded, although each request has a free connection", async () => {
+  const stub = await StubServer.start({ slots: 1, slot_ms: 50 });
+  const load: Load = { ...openLoad(100), connections: 150 } as Load;
+  const { outputs } = await generateGroup(curve(runsOf([stub], [load])));
+  const { schedule, turns, outcome, verdict } = resultOf(outputs[0]);
+  expect(schedule?.unsent).toBe(0);
+  const { at_open = 0, at_shut = 0 } = turns?.backlog ?? {};
+  expect(at_shut).toBeGreaterThan(2 * at_open);
+  expect(outcome).toBe("overloaded");
+  expect(verdict.reasons.map(({ rule }) => rule)).toContain("M5");
+});
+
 test("the counters of a server of ours are of one turn, and its warm-up uses the connections of its open loops", async () => {
   const server = await TestServer.start({ MODE: "memory", RATE_LIMIT_POINTS: "1000000000" });
   onTestFinished(async () => void (await server.stop()));
