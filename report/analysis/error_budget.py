@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -24,7 +24,7 @@ from report.statistics.systematic_error import (
 #: The file with the budget, which the plan reads, too.
 BUDGET = PACKAGE / "statistics" / "error_budget.json"
 
-_SCHEMA = "ratelimit-bench/error-budget"
+_SCHEMA: Final = "ratelimit-bench/error-budget"
 
 Pairs = Literal["targets", "one program"]
 """What is compared: two targets, or two builds or copies of one program."""

@@ -332,8 +332,8 @@ def _spread(runs: Sequence[model.Run]) -> Spread | None:
 
 def _target_counts(campaign: model.Campaign, plans: Sequence[model.Planned]) -> Mapping[Place, int]:
     """The number of targets in each group, as results state it, because fillers are no runs. A
-    group without a result has as many as are planned. The rows of a target in a load curve share its
-    place, because it is started once a round."""
+    group without a result has as many as are planned. The rows of a target in a load curve share
+    its place, because it is started once a round."""
     targets_in_places = {
         (place, target_key(plan.identity) if campaign.load_curve else plan.identity.key)
         for plan in plans

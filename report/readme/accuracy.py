@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.error_budget import COPIES, Budget
+from report.analysis.error_budget import COPIES, Budget, Component
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import resolutions
 from report.analysis.row_pairs import sample_between
@@ -202,7 +202,9 @@ def _rows(by_figure: _ByFigure) -> Iterator[list[str]]:
 
 def _budget_rows(budget: Budget) -> Iterator[list[str]]:
     """Each component of each layer and figure, with its bound and where that comes from."""
-    measured = {(entry.layer, entry.figure, entry.component): entry for entry in budget.components}
+    measured: dict[tuple[str, str, str], Component] = {
+        (entry.layer, entry.figure, entry.component): entry for entry in budget.components
+    }
     for layer in ("server", "limiter"):
         for name, figure in FIGURES.items():
             for component in (*COMPONENTS, COPIES):

@@ -79,10 +79,11 @@ def shift_of(pairs: Sequence[tuple[float, float]]) -> Shift | None:
 
 
 #: What was measured of a component: the name, layer, figure and pairs, with the shifts of rows.
-_Measured = dict[tuple[str, str, str, Pairs], list[Shift]]
+_Key = tuple[str, str, str, Pairs]
+_Measured = dict[_Key, list[Shift]]
 
 
-def _add(measured: _Measured, key: tuple[str, str, str, Pairs], shift: Shift | None) -> None:
+def _add(measured: _Measured, key: _Key, shift: Shift | None) -> None:
     if shift is not None:
         measured.setdefault(key, []).append(shift)
 
@@ -94,19 +95,20 @@ def _add_campaign(analysis: Analysis, measured: _Measured) -> None:
             reference = resolution.reference
             if copy.by_turns and not copy.identity.open_loop:
                 shift = shift_of(sample_between(copy, reference, figure).pairs)
-                _add(measured, (COPIES, copy.identity.layer, name, "one program"), shift)
+                of_copies: _Key = (COPIES, copy.identity.layer, name, "one program")
+                _add(measured, of_copies, shift)
 
     halves = [check for check in CHECKS if check.name == HALVES]
     by_key = {row.identity.key: row for row in analysis.summaries}
     for row in analysis.summaries:
-        reference = by_key.get(row.ranking.reference or "")
-        is_compared = reference and reference is not row and row.by_turns
-        if not is_compared or row.identity.copy or row.identity.open_loop or reference is None:
+        partner = by_key.get(row.ranking.reference or "")
+        is_compared = partner is not row and row.by_turns
+        if not is_compared or row.identity.copy or row.identity.open_loop or partner is None:
             continue
         for check in halves:
-            shift = shift_of(sample_between(row, reference, check.change).pairs)
-            key = ("drift", row.identity.layer, check.figure.in_budget, "targets")
-            _add(measured, key, shift)
+            shift = shift_of(sample_between(row, partner, check.change).pairs)
+            of_drift: _Key = ("drift", row.identity.layer, check.figure.in_budget, "targets")
+            _add(measured, of_drift, shift)
 
 
 #: The components that archives bound.
@@ -152,10 +154,10 @@ def _by_component(document: Mapping[str, Any], lead_in_and_slice: str) -> Iterat
         component = components.get(entry["candidate"])
         figure = _BENCH_FIGURES[entry["figure"]]
         if component and entry["low"] is not None:
-            key = (component, entry["layer"], figure, "targets")
-            _add(measured, key, _of_interval(entry["low"], entry["high"]))
+            of_turns: _Key = (component, entry["layer"], figure, "targets")
+            _add(measured, of_turns, _of_interval(entry["low"], entry["high"]))
     for entry in document.get("components", ()):
-        key = (entry["component"], entry["layer"], entry["figure"], "targets")
+        key: _Key = (entry["component"], entry["layer"], entry["figure"], "targets")
         if entry["component"] not in COMPONENTS or entry["figure"] not in get_args(BudgetedFigure):
             raise ValueError(f"no component {entry['component']} of {entry['figure']}")
         _add(measured, key, _of_interval(entry["low"], entry["high"]))

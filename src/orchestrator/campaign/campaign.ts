@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
+import { CAMPAIGN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
 import { AdaptiveRounds, type RunSelection, roundDecider } from "../adaptive/rounds.js";
@@ -27,7 +28,6 @@ import type { Request, RequestedLoad } from "../request/request.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import { discoverStore } from "../run/store/discover-store.js";
 import { authorityOf } from "../run/store/store-authority.js";
-import { CAMPAIGN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import type { EventLog } from "../ui/event-log.js";
 import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";

@@ -1,10 +1,10 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { Plan } from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
+import { CAMPAIGN_COMMAND } from "../../kit/command-text.js";
 import { toTwoDigits } from "../../kit/numbers.js";
 import { CURVE_SHARES } from "../request/load-curve.js";
 import type { Request } from "../request/request.js";
-import { CAMPAIGN_COMMAND } from "../../kit/command-text.js";
 import { counted } from "../ui/text.js";
 import {
   type Calibration,

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import plotly.graph_objects as go
+
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from conftest import Build, analysis_of_results

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { CAMPAIGN_COMMAND } from "../../../../src/kit/command-text.js";
 import { calibrated } from "../../../../src/orchestrator/campaign/calibration.js";
 import {
   atRates,
@@ -7,7 +8,6 @@ import {
   withChosenRates,
 } from "../../../../src/orchestrator/campaign/curve-rates.js";
 import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/make-plan.js";
-import { CAMPAIGN_COMMAND } from "../../../../src/kit/command-text.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 describe("the rates of a curve that names none", () => {

@@ -381,9 +381,9 @@ describe("each configuration", () => {
   test("explicit limits win over the traffic's, one by one", () => {
     const limits = (...flags: string[]) =>
       planFor(...flags).configurations[0]?.configuration.limits;
-    const unlimited = { points: 1_000_000_000, window_s: 60, block_s: 0 };
+    const unlimited = { points: 1_000_000_000, window_s: 3600, block_s: 0 };
     expect(limits("--duration-mode", "custom:10")).toEqual(unlimited);
-    expect(limits("--points", "5")).toEqual({ ...unlimited, points: 5 });
+    expect(limits("--points", "5")).toEqual({ ...unlimited, window_s: 60, points: 5 });
     expect(limits("--window", "2", "--block", "3")).toEqual({
       ...unlimited,
       window_s: 2,
@@ -395,8 +395,9 @@ describe("each configuration", () => {
     const window = (...flags: string[]) =>
       planFor(...flags).configurations[0]?.configuration.limits.window_s;
     // With 10 s of warm-up, and the lead-in of 2 s.
-    expect(window("--duration-mode", "custom:17")).toBe(60);
-    expect(window("--duration-mode", "custom:18")).toBe(3600);
+    expect(window("--duration-mode", "custom:1")).toBe(3600);
+    expect(window("--duration-mode", "custom:1787")).toBe(3600);
+    expect(window("--duration-mode", "custom:1788")).toBe(86_400);
     expect(window("--duration-mode", "custom:2000")).toBe(86_400);
     expect(window("--duration-mode", "custom:25", "--window", "10")).toBe(10);
     expect(window("--duration-mode", "custom:25", "--points", "5")).toBe(60);
