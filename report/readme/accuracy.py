@@ -70,7 +70,8 @@ reference. It is corrected for the number of rounds (+1/n), with its standard er
 0 intervals of signed ranks are too narrow; `npm run bench:conclusions` simulates hosts that
 remember. `npm run bench:conclusions -- turns 20` simulates rounds by turns with a bias inside the
 systematic error, 200 families each: widened intervals cover 99.5 % of the true ratios without
-correlation, and 96.5 % where neighbouring rounds have 0.3."""
+correlation, and 96.5 % where neighbouring rounds have 0.3. A conclusion is false in 1.5 % of the
+families without correlation, and in 10.5 % with it."""
 
 
 class LayerFigure(Struct):
