@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from urllib.parse import quote
@@ -39,6 +40,9 @@ QUESTION_COLUMNS = tuple(name for name in COLUMNS if name != "Expected")
 
 _MAX_COMMAND_CHARACTERS = 1000
 
+#: The folders of an absolute path: a slash that follows no part of a name, up to the last one.
+_FOLDERS = re.compile(r"(?<![\w./:…-])/(?:[^\s/'\",=]+/)+")
+
 
 class ClaimRow(Struct, frozen=True):
     """An attempt at a comparison, or a comparison that no campaign measured."""
@@ -61,6 +65,12 @@ def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> list[ClaimRow]:
         if not of_comparison:
             rows.append(_row(claim, expectation, None))
     return sorted(rows, key=lambda row: row.is_variation)
+
+
+def portable(command: str) -> str:
+    """The command without the folders of the machine that measured: what is in them is named, and a
+    reader has it elsewhere."""
+    return _FOLDERS.sub("…/", command)
 
 
 def _row(claim: Document, expectation: Document, attempt: Attempt | None) -> ClaimRow:
@@ -89,7 +99,7 @@ def _measured_cells(attempt: Attempt) -> list[str]:
         f"{attempt.machine}, {attempt.runtime}",
         attempt.versions,
     ]
-    command = code(attempt.command, _MAX_COMMAND_CHARACTERS)
+    command = code(portable(attempt.command), _MAX_COMMAND_CHARACTERS)
     return [*map(prose, texts), command, code(attempt.place)]
 
 
