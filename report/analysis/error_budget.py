@@ -21,7 +21,7 @@ from report.statistics.systematic_error import (
     root_of_squares,
 )
 
-#: The file with the budget, which the plan reads, too.
+#: The file with the budget.
 BUDGET = PACKAGE / "statistics" / "error_budget.json"
 
 _SCHEMA: Final = "ratelimit-bench/error-budget"

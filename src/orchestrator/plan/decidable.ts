@@ -83,7 +83,8 @@ function sensitivityText(design: Design): string {
   const takes = rounds === undefined ? "more than 1000 rounds" : `about ${rounds} rounds`;
   return (
     `where a pair deviates by ${percentText(USUAL_PAIR_DEVIATION)}, as usual, ${counted(design.rounds, "round")} ` +
-    `find a difference of ${percentText(smallest)} in four of five campaigns; ${equal} takes ${takes}`
+    `find a difference of ${percentText(smallest)} in four of five campaigns; ${equal} takes ${takes}, ` +
+    "and the systematic error of such a pair must be measured"
   );
 }
 
