@@ -228,7 +228,7 @@ def _between(lower: CurvePoint, higher: CurvePoint, part: Part, rate_per_second:
 def load_curves(
     campaign: Campaign, summaries: Sequence[Summary], runtimes: Iterable[RuntimeResults]
 ) -> tuple[LoadCurve, ...]:
-    """The curves of a campaign. Empty unless its plan has the loads of one."""
+    """The curves of a campaign. Empty unless its plan has the loads of one, at a rate at least."""
     if campaign.load_curve is None:
         return ()
 
@@ -237,7 +237,8 @@ def load_curves(
     ]
     ratios = _ratios(rankings, summaries)
     groups = _groups(summaries)
-    return tuple(_curve(rows, ratios, title if len(groups) > 1 else "") for title, rows in groups)
+    curves = [_curve(rows, ratios, title if len(groups) > 1 else "") for title, rows in groups]
+    return tuple(curve for curve in curves if curve.rates)
 
 
 def targets_over_rates(rows: Iterable[Summary]) -> list[TargetCurve]:

@@ -225,3 +225,9 @@ def test_a_rate_without_runs_leaves_the_others(tmp_path: Path) -> None:
     assert only.at(SERVER, 1000).estimate is None
     assert only.at(SERVER, 1000).reason
     assert list(only.at(SERVER, 1500).between or ()) == [500, 2000]
+
+
+def test_a_campaign_without_a_rate_has_no_curve(tmp_path: Path) -> None:
+    described, results = curve_campaign({REFERENCE: TARGETS[REFERENCE]}, rates=(), rounds=2)
+    described["plan"]["load_curve"]["rates"] = [200]
+    assert analysed(tmp_path, (described, results)).load_curves == ()
