@@ -16,6 +16,7 @@ import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/figures-of
 import { ACCURACY, CURVE_THOUSANDTHS, MIN_SAMPLES, PERCENTILES } from "../src/judge/latency.js";
 import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
+import { LATENESS } from "../src/judge/rules/steady-load.js";
 import { EXIT } from "../src/kit/errors.js";
 import { MAX_DOCUMENT_BYTES } from "../src/kit/user-files.js";
 import { PACKAGE as DEFAULT_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
@@ -62,6 +63,7 @@ export const sharedConstants = {
   curve_percentiles: CURVE_THOUSANDTHS.map((thousandths) => thousandths / 10),
   min_samples: MIN_SAMPLES,
   latency_accuracy: ACCURACY,
+  send_lateness: LATENESS,
   slice_ms: SLICE_MS,
   foreign_cpu_percent: FOREIGN_CPU_PERCENT,
   printed_rounding: ROUNDING,

@@ -8,6 +8,7 @@ from statistics import median
 from msgspec import Struct, structs
 
 from report.analysis.texts import layer_text
+from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, Show, bounds
 from report.results.generated.records import Schedule
 from report.results.model import (
@@ -38,6 +39,10 @@ SOURCES = {
     "store_resident": Source("process", "resident memory of the store"),
     "service_resident": Source("process", "resident memory of the service"),
 }
+
+
+#: Lateness beyond this time in ms, and beyond this share of a percentile, may explain it (rule M5).
+_LATENESS: Mapping[str, float] = CONSTANTS["send_lateness"]
 
 
 class Figure(Struct, frozen=True):
@@ -119,7 +124,7 @@ class FigureSummary(Struct, frozen=True, kw_only=True):
     M18)."""
     late: bool = False
     """Whether late sends of the generator are more than a tenth of the percentile in half of the
-    runs (rule M5)."""
+    runs (rule M5). In a load curve the percentile has no value where they are more than half."""
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -157,6 +162,8 @@ def over_runs(
         served: the runs that served their load.
         spoiled_runs: the number of the other runs, in which the target failed its load.
         merged: the percentiles that come from the merged histogram of the runs."""
+    if figure.percentile and _is_hidden_by_late_sends(figure, served):
+        return FigureSummary(late=True)
     known = [bounds for figures in served if (bounds := figure.known(figures))]
     count = len(known) + spoiled_runs
     if not count or (served and not known):
@@ -194,6 +201,29 @@ def over_runs(
 def late_percentiles(figures: Measured) -> Sequence[str]:
     """The percentiles of which late sends of the generator are more than a tenth."""
     return figures.record.schedule.late_percentiles if figures.record.schedule else ()
+
+
+def _is_hidden_by_late_sends(figure: Figure, served: Sequence[Measured]) -> bool:
+    """Whether late sends may explain a percentile in half of the runs at a rate of a load curve.
+    There they spoil latency alone (rule M5)."""
+    hidden_runs = sum(
+        figures.record.turns is not None
+        and figures.record.turns.curve is True
+        and _may_be_lateness(figure, figures)
+        for figures in served
+    )
+    return hidden_runs > 0 and 2 * hidden_runs >= len(served)
+
+
+def _may_be_lateness(figure: Figure, figures: Measured) -> bool:
+    schedule = figures.record.schedule
+    late_ms: float | None = (
+        getattr(schedule.lateness_ms, figure.percentile, None) if schedule else None
+    )
+    known = figure.known(figures)
+    if late_ms is None or known is None:
+        return False
+    return late_ms > max(_LATENESS["ms"], _LATENESS["invalid_share"] * known.low)
 
 
 #: Requests per second, or at the limiter layer decisions per second.

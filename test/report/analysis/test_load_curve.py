@@ -231,3 +231,17 @@ def test_a_campaign_without_a_rate_has_no_curve(tmp_path: Path) -> None:
     described, results = curve_campaign({REFERENCE: TARGETS[REFERENCE]}, rates=(), rounds=2)
     described["plan"]["load_curve"]["rates"] = [200]
     assert analysed(tmp_path, (described, results)).load_curves == ()
+
+
+@pytest.mark.parametrize(("late_runs", "is_told"), [(3, False), (2, True)])
+def test_late_sends_of_half_of_the_runs_hide_the_percentile_and_no_cost(
+    tmp_path: Path, late_runs: int, is_told: bool
+) -> None:
+    described, results = curve_campaign({REFERENCE: TARGETS[REFERENCE]}, (200,), 6)
+    at_rate = [result for result in results if result["configuration"]["load"]["model"] == "open"]
+    for result in at_rate[:late_runs]:
+        result["schedule"]["lateness_ms"]["p99"] = result["latency"]["p99"] / 2 + 1
+    (curve,) = analysed(tmp_path, (described, results)).load_curves
+    (target,) = curve.targets
+    assert (target.points[0].summary.figure_of(p99).value is not None) is is_told
+    assert target.at(SERVER, 200).estimate is not None

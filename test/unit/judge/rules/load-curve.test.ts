@@ -80,3 +80,12 @@ test("counts reconcile with what is sent between the two readings of the turn (M
   if (server) server.at_end.requests += 1;
   expect(reasons(run)).toEqual(["M8 invalid"]);
 });
+
+test("late sends make its latency suspect, and spoil a run in a continuous window alone (M5)", () => {
+  const late = (run: ValidRun): ValidRun => {
+    if (run.schedule?.lateness_ms) run.schedule.lateness_ms.p99 = 10 * (run.latency?.p99 ?? 0) + 2;
+    return run;
+  };
+  expect(reasons(late(curveRun()))).toEqual(["M5 suspect"]);
+  expect(reasons(late(openLoopEvidence()))).toEqual(["M5 invalid"]);
+});
