@@ -171,14 +171,12 @@ def over_runs(
 
     values = [bounds.low for bounds in known if bounds.low == bounds.high]
     has_range = len(values) == len(known) > 1
-    late_runs = sum(figure.percentile in late_percentiles(figures) for figures in served)
-    has_few_samples = any(figure.percentile in figures.unsupported for figures in served)
     spread = FigureSummary(
         low=min(values) if has_range else None,
         high=max(values) if has_range else None,
         runs=len(known),
-        few_samples=has_few_samples and figure.percentile not in merged,
-        late=len(served) > 0 and 2 * late_runs >= len(served),
+        few_samples=_has_few_samples(figure, served, merged),
+        late=_is_late(figure, served),
     )
     if (count - 1) // 2 < spoiled_runs:
         return structs.replace(spread, spoiled=True)
@@ -196,6 +194,21 @@ def over_runs(
         bounds=summary_bounds if summary_bounds.figure is None else None,
         merged=figure.percentile in merged,
     )
+
+
+def _has_few_samples(
+    figure: Figure, served: Sequence[Measured], merged: Mapping[str, Bounds]
+) -> bool:
+    if not figure.percentile or figure.percentile in merged:
+        return False
+    return any(figure.percentile in figures.unsupported for figures in served)
+
+
+def _is_late(figure: Figure, served: Sequence[Measured]) -> bool:
+    if not figure.percentile or not served:
+        return False
+    late_runs = sum(figure.percentile in late_percentiles(figures) for figures in served)
+    return 2 * late_runs >= len(served)
 
 
 def late_percentiles(figures: Measured) -> Sequence[str]:

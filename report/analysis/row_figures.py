@@ -19,16 +19,22 @@ class RowFigures:
         self._values_by_figure: dict[Figure, Sequence[tuple[model.Run, float]]] = {}
 
     @cached_property
+    def _served(self) -> Sequence[model.Measured]:
+        return [run.measured for run in self._runs if run.eligible and run.measured]
+
+    @cached_property
+    def _spoiled_runs(self) -> int:
+        return sum(run.spoiled for run in self._runs)
+
+    @cached_property
     def _merged_percentiles(self) -> Mapping[str, Bounds]:
         return _merged_percentiles(self._runs)
 
     def figure_of(self, figure: Figure) -> FigureSummary:
         """The figure over the runs (rule M28)."""
         if figure not in self._summary_by_figure:
-            served = [run.measured for run in self._runs if run.eligible and run.measured]
-            spoiled_runs = sum(run.spoiled for run in self._runs)
             self._summary_by_figure[figure] = over_runs(
-                figure, served, spoiled_runs, self._merged_percentiles
+                figure, self._served, self._spoiled_runs, self._merged_percentiles
             )
         return self._summary_by_figure[figure]
 

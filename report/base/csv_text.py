@@ -18,23 +18,22 @@ def csv_number(value: float | None, digits: int) -> str | None:
 
 def safe_cell(value: Cell) -> str:
     """The text of a cell, with an apostrophe before text that would start a formula. Numbers stay
-    as they are."""
+    as they are. A NUL becomes a space, because it would end the text for some readers."""
     if value is None:
         return ""
-    text = str(value)
+    text = str(value).replace("\0", " ")
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A header and rows of `safe_cell`, with lines that end in LF. A NUL becomes a space, because
-    it would end the text for some readers."""
+    """A header and rows of `safe_cell`, with lines that end in LF."""
     lines: list[str] = []
     # Python below 3.13 quotes only the characters of its own line end, so with LF alone a bare CR
     # would break the row for readers.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
-        writer.writerow([safe_cell(cell).replace("\0", " ") for cell in row])
+        writer.writerow(map(safe_cell, row))
     return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
