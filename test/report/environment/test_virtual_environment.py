@@ -14,6 +14,7 @@ import pytest
 from package_copy import copy_start
 from report.cli import environment_command
 from report.environment import virtual_environment
+from report.environment.installation import EnvironmentUnfit
 
 # An environment takes seconds to make: the tests of this file share one, so they run in one
 # process.
@@ -254,5 +255,5 @@ def test_checkout_whose_python_is_in_the_home_of_another_user_names_the_mend(
 
     monkeypatch.setattr(virtual_environment, "ROOT", tmp_path)
     monkeypatch.setattr(Path, "stat", refuse)
-    with pytest.raises(virtual_environment.EnvironmentUnfit, match=r"run \./scripts/setup\.sh"):
+    with pytest.raises(EnvironmentUnfit, match=r"run \./scripts/setup\.sh"):
         virtual_environment.existing_environment()
