@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from report.analysis import column, printed_rows
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.column import Column, Read
-from report.analysis.columns import BOUND_ENDS, RANGE_ENDS, interval_end
+from report.analysis.columns import BOUND_ENDS
 from report.analysis.fault_figures import (
     FAULTED_RUN_FIGURES,
     NEVER,
@@ -24,11 +24,12 @@ from report.analysis.fault_figures import (
 from report.analysis.figures import throughput
 from report.analysis.memory_per_key_rows import KeyMemory, Slope
 from report.analysis.server_counts import SCALING_FIGURES, ServerScaling, ServerStep, ready_s
+from report.analysis.summary_columns import RANGE_ENDS, interval_end
 from report.base.csv_text import picked
 from report.export.frame_csv import entries_csv
 from report.results.generated.records import MeasuredResultFault
 from report.results.model import Measured, Run, fault_title
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 _FAULT_IDENTITY = ("configuration_hash", "label", "topology", "store", "limiter", "traffic")
 _MEMORY_IDENTITY = ("store", "topology", "limiter")

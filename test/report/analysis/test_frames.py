@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from report.analysis.campaign_analysis import analyse
-from report.analysis.columns import RUN_COLUMNS, SUMMARY_COLUMNS
+from report.analysis.columns import RUN_COLUMNS
+from report.analysis.summary_columns import SUMMARY_COLUMNS
 from report.analysis.figure_list import FIGURE_LIST
 from report.analysis.frames import Frames, frames
 from report.base.paths import ROOT
