@@ -1,4 +1,4 @@
-"""The columns of the tables of configurations, runs, comparisons and seconds, by name.
+"""The columns that the tables of configurations and runs share, and those of runs and seconds.
 
 A figure has a column in the tables of configurations and of runs. For a run it is the figure of the
 run. For a configuration it is what `Summary.figure_of` makes of the runs (rule M28), with its range

@@ -19,8 +19,8 @@ from report.analysis.load_curve import (
 )
 from report.analysis.summary_columns import interval_end
 from report.base.csv_text import picked
+from report.export.comparison_document import comparison_document, rounded
 from report.export.frame_csv import entries_csv
-from report.export.topics import comparison_document, rounded
 from report.statistics.comparison import Comparison
 
 #: Decimals of cores. At 100 requests/s a store may use a few thousandths of a CPU.

@@ -15,8 +15,9 @@ from report.analysis.summary import Summary
 from report.analysis.summary_columns import SUMMARY_COLUMNS
 from report.analysis.table_entries import SummaryEntry
 from report.base.csv_text import picked
+from report.export.comparison_document import comparison_document, rounded
 from report.export.load_curve_export import load_curve_documents
-from report.export.topics import comparison_document, rounded, server_documents
+from report.export.server_tables import server_documents
 from report.results.model import MEASURED_KINDS
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
