@@ -10,7 +10,7 @@ import { needNames } from "./test/helpers/need-names.js";
  */
 const ISOLATED = [
   "test/unit/targets/{clients,own-settings}.test.ts",
-  "test/unit/{plugins/load,orchestrator/{run/plugins,request/config-file}}.test.ts",
+  "test/unit/{plugins/load,docs/commands,orchestrator/{run/plugins,request/config-file}}.test.ts",
 ];
 /** What `npm test` runs of the integration tests: the main job. */
 const MAIN = "test/integration/**/*.main.test.ts";

@@ -23,7 +23,8 @@ from report.analysis.rankings import Ranking  # noqa: E402
 from report.analysis.row_pairs import sample_between  # noqa: E402
 from report.analysis.summary import Summary  # noqa: E402
 from report.results.load import load_campaign  # noqa: E402
-from report.statistics.decision import DEFAULT_MARGIN, Comparison, compare_samples  # noqa: E402
+from report.statistics.comparison import DEFAULT_MARGIN, Comparison  # noqa: E402
+from report.statistics.decision import compare_samples  # noqa: E402
 from report.statistics.power import (  # noqa: E402
     PAIRED,
     UNPAIRED,

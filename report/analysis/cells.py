@@ -8,17 +8,12 @@ from operator import attrgetter
 
 from msgspec import Struct, structs
 
-from report.analysis import rankings, texts
+from report.analysis import texts
 from report.analysis.figures import throughput
 from report.analysis.load_families import over_loads
-from report.analysis.rankings import (
-    Pair,
-    Ranking,
-    by_throughput,
-    rank,
-    resolutions,
-    rows_by_ranking,
-)
+from report.analysis.ranked_pairs import Pair, compare_pairs
+from report.analysis.ranking_properties import rows_by_ranking
+from report.analysis.rankings import Ranking, by_throughput, rank, resolutions
 from report.analysis.settled import settlings
 from report.analysis.summary import Summary, layer_text_of
 from report.results.model import Identity
@@ -128,7 +123,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
     ceilings: list[Pair] = []
     for control in controls:
-        ceilings.extend(rankings.compare_pairs([(control, partner(control))], throughput))
+        ceilings.extend(compare_pairs([(control, partner(control))], throughput))
     return tuple(ceilings)
 
 

@@ -13,18 +13,13 @@ import pandas as pd
 
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.column import Column
-from report.analysis.columns import (
-    COMPARISON_COLUMNS,
-    RUN_COLUMNS,
-    SECOND_COLUMNS,
-    SUMMARY_COLUMNS,
-    ComparisonEntry,
-    RunEntry,
-    SecondEntry,
-    SummaryEntry,
-)
-from report.analysis.rankings import Pair, Ranking
+from report.analysis.columns import RUN_COLUMNS, SECOND_COLUMNS, SecondEntry
+from report.analysis.comparison_columns import COMPARISON_COLUMNS, ComparisonEntry
+from report.analysis.ranked_pairs import Pair
+from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
+from report.analysis.summary_columns import SUMMARY_COLUMNS
+from report.analysis.table_entries import RunEntry, SummaryEntry
 from report.results.load import load_campaign
 
 

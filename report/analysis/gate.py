@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from report.analysis.figures import Figure, consumer_cpu, throughput
 from report.analysis.row_pairs import sample_between
 from report.analysis.summary import Summary
-from report.statistics.decision import ONE_LOOK, Comparison, Level
+from report.statistics.comparison import ONE_LOOK, Comparison, Level
 from report.statistics.gate import (
     GatedFigure,
     GatedSample,

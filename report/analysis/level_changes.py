@@ -10,7 +10,8 @@ from report.analysis.row_pairs import sample_between
 from report.analysis.summary import Summary
 from report.base.format import plural
 from report.results import model
-from report.statistics.decision import Comparison, Level, compare_samples
+from report.statistics.comparison import Comparison, Level
+from report.statistics.decision import compare_samples
 from report.statistics.samples import Place, Sample
 
 _MS_PER_SLICE = 100

@@ -14,13 +14,14 @@ from msgspec import Struct
 from report.analysis.cells import RuntimeResults
 from report.analysis.figures import Figure, cores, node_kind, sum_of_kind
 from report.analysis.load_families import compared_together
-from report.analysis.rankings import Pair, Ranking, resolutions
+from report.analysis.ranked_pairs import Pair
+from report.analysis.rankings import Ranking, resolutions
 from report.analysis.subjects import target_key
 from report.analysis.summary import Summary, layer_text_of
 from report.analysis.texts import LOAD_FIELDS, LayerText, layer_text, load_text, varying_fields
 from report.base.format import rate
 from report.results.model import Campaign, Identity
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 from report.statistics.run_samples import MIN_FIGURES, median_interval
 from report.statistics.samples import Side
 

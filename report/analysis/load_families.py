@@ -9,7 +9,8 @@ from itertools import combinations, islice
 from msgspec import structs
 
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99
-from report.analysis.rankings import Pair, Ranking, best_of, compare_pairs, failed_loads_last
+from report.analysis.ranked_pairs import Pair, best_of, compare_pairs, failed_loads_last
+from report.analysis.rankings import Ranking
 from report.analysis.subjects import target_key
 from report.analysis.summary import Summary
 

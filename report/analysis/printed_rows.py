@@ -11,7 +11,8 @@ from report.analysis.subjects import subject
 from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.generated.records import PrintedResult
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
-from report.statistics.decision import Comparison, compare_samples
+from report.statistics.comparison import Comparison
+from report.statistics.decision import compare_samples
 from report.statistics.run_samples import select_run
 from report.statistics.samples import Place, Sample, sample_of
 

@@ -14,171 +14,26 @@ from itertools import combinations
 from msgspec import Struct, structs
 
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
-from report.analysis.level_changes import LevelChange, level_change
-from report.analysis.row_order import algorithm_order, decider_order
+from report.analysis.ranked_pairs import (
+    Pair,
+    best_of,
+    compare_members,
+    compare_pairs,
+    failed_loads_last,
+    pairs_of,
+)
+from report.analysis.ranking_properties import RankingProperties
 from report.analysis.row_pairs import sample_between, systematic_between
 from report.analysis.settled import Settling, Settlings
-from report.analysis.summary import Summary, attributable
+from report.analysis.summary import Summary
 from report.analysis.texts import NamedProperties
-from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
+from report.results.model import script_sha1
+from report.statistics.comparison import DEFAULT_MARGIN, Comparison, Level
 from report.statistics.conclusions import conclusion_of
-from report.statistics.decision import DEFAULT_MARGIN, Comparison, Level, compare_samples
+from report.statistics.decision import compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
 from report.statistics.sequential import Family, compare_in_looks
-
-
-class RankingProperties(Struct, frozen=True):
-    """What the rows of a ranking have in common."""
-
-    store: str | None
-    """The store, or None for an address whose store is not known."""
-    external: bool
-    """Whether the store is an external store."""
-    same_script: bool
-    """Whether all clients ran one script, instead of the script that comes with each."""
-    limiter: str | None = None
-    """The limiter, if the algorithm is not on record. None if it is, and for an address."""
-    scripts: tuple[str, ...] = ()
-    """With `same_script`, the sha1s or names of functions of what its rows really ran. Empty if
-    they are not known."""
-    decided_by: str | None = None
-    algorithm: str | None = None
-    conditions: tuple[str, ...] = ()
-    """`PlannedRanking.conditions` without `same_script`."""
-    client: str = ""
-    """`PlannedRanking.client`."""
-    varies: tuple[str, ...] = ()
-    """`PlannedRanking.varies`."""
-
-    @property
-    def rankable(self) -> bool:
-        """Whether the store is known and, if all rows had to run one script, exactly one is on
-        record."""
-        return self.store is not None and (not self.same_script or len(self.scripts) == 1)
-
-
-def _properties_of(row: Summary, scripts: tuple[str, ...]) -> RankingProperties:
-    """The properties of a ranking, by one of its rows."""
-    identity = row.identity
-    ranking = row.ranking
-    return RankingProperties(
-        store=identity.store,
-        external=identity.external_store,
-        same_script=SAME_SCRIPT in ranking.conditions,
-        limiter=identity.limiter if identity.algorithm is None else None,
-        scripts=scripts,
-        decided_by=identity.decided_by,
-        algorithm=identity.algorithm,
-        conditions=tuple(option for option in ranking.conditions if option != SAME_SCRIPT),
-        client=ranking.client,
-        varies=ranking.varies,
-    )
-
-
-def _by_script(rows: list[Summary]) -> list[tuple[RankingProperties, list[Summary]]]:
-    """The rankings of the rows of a planned ranking. If these had to run one script, there is one
-    for each set of scripts that they really ran.
-
-    A row that never ran has no script on record, and belongs to the largest ranking."""
-    if SAME_SCRIPT not in rows[0].ranking.conditions:
-        return [(_properties_of(rows[0], ()), rows)]
-
-    rows_by_scripts: dict[tuple[str, ...], list[Summary]] = {}
-    unmeasured: list[Summary] = []
-    for row in rows:
-        if any(run.measured for run in row.runs):
-            scripts = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
-            rows_by_scripts.setdefault(scripts, []).append(row)
-        else:
-            unmeasured.append(row)
-
-    largest = max(rows_by_scripts, key=lambda scripts: len(rows_by_scripts[scripts]), default=())
-    if unmeasured:
-        rows_by_scripts.setdefault(largest, []).extend(unmeasured)
-    return [
-        (_properties_of(members[0], scripts), members)
-        for scripts, members in rows_by_scripts.items()
-    ]
-
-
-def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
-    """A sort key that puts rows without a condition first, then follows the order of the
-    options."""
-    families: dict[str, list[bool]] = {}
-    for separation in SEPARATIONS:
-        is_met = any(separation.has(condition) for condition in conditions)
-        families.setdefault(separation.what, []).append(is_met)
-    return tuple(met.index(True) if any(met) else -1 for met in families.values())
-
-
-def rows_by_ranking(rows: Sequence[Summary]) -> list[tuple[RankingProperties, list[Summary]]]:
-    """The rows of one cell by their ranking.
-
-    The rankings are sorted by decider and algorithm. Those on the store with the most rows are
-    first among equals, then those without conditions, the largest ones, and those of one script."""
-    rows_by_id: dict[str, list[Summary]] = {}
-    store_counts: dict[tuple[str | None, bool], int] = {}
-    for row in rows:
-        rows_by_id.setdefault(row.ranking.id, []).append(row)
-        store_key = (row.identity.store, row.identity.external_store)
-        store_counts[store_key] = store_counts.get(store_key, 0) + 1
-
-    def order(entry: tuple[RankingProperties, list[Summary]]) -> tuple[object, ...]:
-        properties, members = entry
-        store_key = (properties.store, properties.external)
-        return (
-            decider_order(properties.decided_by),
-            algorithm_order(properties.algorithm),
-            -store_counts[store_key],
-            properties.store or "~",
-            properties.external,
-            _conditions_order(properties.conditions),
-            -len(members),
-            not properties.same_script,
-            properties.limiter or "~",
-            properties.scripts,
-            properties.client,
-        )
-
-    rankings: list[tuple[RankingProperties, list[Summary]]] = []
-    for ranked_rows in rows_by_id.values():
-        rankings.extend(_by_script(ranked_rows))
-    return sorted(rankings, key=order)
-
-
-class Pair(Struct, frozen=True):
-    """Two rows of a ranking. The base is the reference, or without one the row that stands
-    higher. One is better, and the other worse, if the difference exceeds the margin."""
-
-    base: Summary
-    new: Summary
-    comparison: Comparison
-    level_change: LevelChange | None = None
-    """None unless they are compared by throughput, and one of them changed its level inside a
-    window."""
-
-    @property
-    def better(self) -> Summary | None:
-        return {"better": self.new, "worse": self.base}.get(self.comparison.status)
-
-    @property
-    def worse(self) -> Summary | None:
-        better = self.better
-        if better is None:
-            return None
-        return self.base if better is self.new else self.new
-
-    @property
-    def behind(self) -> Summary | None:
-        """The row that was shown to be worse, by however little."""
-        return {"better": self.base, "worse": self.new}.get(self.comparison.direction or "")
-
-    def has(self, row: Summary) -> bool:
-        return row in (self.base, self.new)
-
-    def seen_from(self, base: Summary) -> "Pair":
-        return self if base is self.base else Pair(self.new, self.base, self.comparison.inverted())
 
 
 class Resolution(Struct, frozen=True):
@@ -365,32 +220,6 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
     return _sorted(summaries, lambda row: row.figure_of(p99).at_most)
 
 
-def failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
-    """Moves each row above the rows that failed their load in a larger share of their runs, unless
-    those were shown to be better (rule M24).
-
-    Of two rows that are equally fast, the one that fails its load then stands below."""
-    better = {(pair.better.id, pair.worse.id) for pair in pairs if pair.better and pair.worse}
-    ordered: list[Summary] = []
-    for row in rows:
-        place = len(ordered)
-        while (
-            place > 0
-            and ordered[place - 1].spoiled_share > row.spoiled_share
-            and (ordered[place - 1].id, row.id) not in better
-        ):
-            place -= 1
-        ordered.insert(place, row)
-    return ordered
-
-
-def best_of(pairs: Sequence[Pair]) -> Summary | None:
-    """The row that was shown to be better in each of its pairs. None without such a row."""
-    rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    beaten = {row.id for pair in pairs for row in (pair.base, pair.new) if row is not pair.better}
-    return next((row for row in rows.values() if row.id not in beaten), None)
-
-
 def rank(
     summaries: Sequence[Summary],
     properties: RankingProperties,
@@ -428,7 +257,7 @@ def rank(
         summaries=tuple(ordered),
         ranked_by=pairs,
         cpu_pairs=_standing(
-            _family(rows, consumer_cpu, planned, reference), consumer_cpu, ranking.settlings
+            compare_members(rows, consumer_cpu, planned, reference), consumer_cpu, ranking.settlings
         ),
         order=order,
         best={} if told_apart else _best_rows(rows, order, planned),
@@ -475,15 +304,17 @@ def _ranked_by(
             systematic=lambda base, new: systematic_between(rows[new], rows[base], throughput),
         )
         compared = [(rows[base], rows[new]) for base, new in family.pairs]
-        pairs = _pairs(compared, family.comparisons, throughput)
+        pairs = pairs_of(compared, family.comparisons, throughput)
     else:
-        pairs = _family(rows, figure, planned, reference)
+        pairs = compare_members(rows, figure, planned, reference)
 
     pairs = _standing(pairs, figure, settlings)
     if reference is None or len(rows) == 2:
         return pairs, pairs, family
 
-    other_pairs = (pair for pair in _family(rows, figure, planned) if not pair.has(reference))
+    other_pairs = (
+        pair for pair in compare_members(rows, figure, planned) if not pair.has(reference)
+    )
     return pairs, (*pairs, *other_pairs), family
 
 
@@ -507,62 +338,6 @@ def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> 
             )
             best_rows[name] = best_of(pairs)
     return {name: best.id for name, best in best_rows.items() if best}
-
-
-def _family(
-    rows: Sequence[Summary], figure: Figure, planned: int, reference: Summary | None = None
-) -> tuple[Pair, ...]:
-    """Compares each row with the reference, or without one each row with every other one. Rows
-    without the figure have no pair. `planned` is the number of all rows of the ranking, including
-    those without a run that counts."""
-    if reference is None:
-        return compare_pairs(list(combinations(rows, 2)), figure, math.comb(planned, 2))
-    return compare_pairs(
-        [(reference, row) for row in rows if row is not reference], figure, planned - 1
-    )
-
-
-def compare_pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]],
-    figure: Figure,
-    planned: int | None = None,
-    with_outlook: bool = True,
-) -> tuple[Pair, ...]:
-    """Compares pairs as one family, with the base first in each pair. Pairs without the figure are
-    not compared.
-
-    If a campaign looked at its runs several times and ended by what it saw, the looks share the
-    5 %."""
-    known = [pair for pair in row_pairs if all(row.sample(figure) for row in pair)]
-    schedule = known[0][0].look_schedule if known else None
-    share = ALPHA / len(schedule.looks) if schedule else ALPHA
-    comparisons = compare_samples(
-        [sample_between(new, base, figure) for base, new in known],
-        known[0][0].margin if known else DEFAULT_MARGIN,
-        higher_is_better=figure.higher_is_better,
-        level=Level(
-            interval=share, test=share, planned=len(row_pairs) if planned is None else planned
-        ),
-        with_outlook=with_outlook,
-    )
-    return _pairs(known, comparisons, figure)
-
-
-def _pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]],
-    comparisons: Sequence[Comparison],
-    figure: Figure,
-) -> tuple[Pair, ...]:
-    return tuple(
-        _pair(base, new, comparison, figure)
-        for (base, new), comparison in zip(row_pairs, comparisons, strict=True)
-    )
-
-
-def _pair(base: Summary, new: Summary, comparison: Comparison, figure: Figure) -> Pair:
-    change = level_change(comparison, base, new) if figure is throughput else None
-    standing = change.standing(comparison) if change else comparison
-    return Pair(base, new, attributable(standing, base, new), change)
 
 
 def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:

@@ -15,7 +15,8 @@ from report.analysis.summary import Summary, attributable
 from report.analysis.texts import load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.results.model import Identity, Measured
-from report.statistics.decision import DEFAULT_MARGIN, Comparison, compare_samples
+from report.statistics.comparison import DEFAULT_MARGIN, Comparison
+from report.statistics.decision import compare_samples
 from report.statistics.ratio import ratio_of_pairs
 from report.statistics.run_samples import jain_index
 from report.statistics.samples import Sample

@@ -14,7 +14,8 @@ from report.base.format import joined, percent
 from report.results.model import Measured
 from report.results.turn_parts import Parts
 from report.statistics.change import Change, Settled, change_of, judged
-from report.statistics.decision import Comparison, Level, compare_samples
+from report.statistics.comparison import Comparison, Level
+from report.statistics.decision import compare_samples
 
 
 def _change(part_name: str, figures: Measured) -> float | None:

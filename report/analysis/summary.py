@@ -17,7 +17,7 @@ from report.analysis.texts import LayerText, layer_text
 from report.base.format import counted_runs_text, percent, plural
 from report.results import model
 from report.results.generated.records import Boundary, LimiterScript
-from report.statistics.decision import DEFAULT_MARGIN, Comparison
+from report.statistics.comparison import DEFAULT_MARGIN, Comparison
 from report.statistics.run_samples import Spread, select_run, spread
 from report.statistics.samples import Place
 from report.statistics.sequential import LookSchedule

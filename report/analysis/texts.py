@@ -18,7 +18,7 @@ from report.results.model import (
     Dimension,
     Identity,
 )
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 from report.statistics.ratio import RatioInterval
 
 

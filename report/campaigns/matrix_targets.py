@@ -9,7 +9,7 @@ from report.analysis.summary import Summary
 from report.campaigns.questions import STATED_RATE
 from report.results.generated.records import Target
 from report.results.model import Identity, short_label
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 
 class Key(Struct, frozen=True, order=True):

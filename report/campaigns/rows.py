@@ -13,10 +13,11 @@ from msgspec import Struct, structs
 
 from report.analysis import column
 from report.analysis.column import Column
-from report.analysis.columns import RANGE_ENDS, SUMMARY_COLUMNS, SummaryEntry
 from report.analysis.figures import DOCUMENTED_FIGURES, p99, throughput
 from report.analysis.frames import table
 from report.analysis.summary import Summary
+from report.analysis.summary_columns import RANGE_ENDS, SUMMARY_COLUMNS
+from report.analysis.table_entries import SummaryEntry
 from report.analysis.texts import load_text
 from report.base.csv_text import csv_text
 from report.compare.common_references import ReferenceKey, ratios_to, references_of

@@ -29,7 +29,8 @@ from report.claims.preconditions import (
 )
 from report.claims.settled import NOT_CHECKED, settled_state
 from report.results.model import Identity, Run
-from report.statistics.decision import DEFAULT_MARGIN, Level, compare_samples
+from report.statistics.comparison import DEFAULT_MARGIN, Level
+from report.statistics.decision import compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval
 from report.statistics.samples import Sample
 

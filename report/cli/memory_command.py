@@ -11,7 +11,7 @@ from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import json_text, write_all
 from report.base.terminal import run_program
 from report.cli.command_line import command_parser
-from report.export.topics import memory_csv, memory_document
+from report.export.memory_tables import memory_csv, memory_document
 from report.results.load import load_campaign
 from report.sections.memory_per_key import memory_lines
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from report.base.errors import USAGE
-from report.statistics.decision import DEFAULT_MARGIN
+from report.statistics.comparison import DEFAULT_MARGIN
 from report.statistics.max_rate_estimate import estimate_max_rate
 from report.statistics.power import (
     TOGETHER,

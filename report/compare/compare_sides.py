@@ -17,8 +17,9 @@ from report.compare.promise_changes import PromiseChange, promise_changes
 from report.compare.selection import Selection
 from report.compare.stopped_rounds import level_shift
 from report.results.generated.records import Audit
-from report.statistics.decision import Comparison, compare_samples
-from report.statistics.sequential import corrected_for_looks
+from report.statistics.comparison import Comparison
+from report.statistics.decision import compare_samples
+from report.statistics.median_unbiased import corrected_for_looks
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

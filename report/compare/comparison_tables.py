@@ -22,7 +22,7 @@ from report.compare.compare_sides import Outcome
 from report.compare.comparison_metrics import Metric
 from report.compare.gate_text import gate_document, gate_lines, gate_markdown
 from report.compare.matched_rows import RowComparison
-from report.export.topics import comparison_document
+from report.export.comparison_document import comparison_document
 from report.sections.ranking_text import although_suspect, limited_throughput
 
 

@@ -15,7 +15,7 @@ from report.compare.common_references import ratios_to, references_of
 from report.compare.comparison_metrics import Metric, not_concluded
 from report.compare.selection import Selection
 from report.compare.stopped_rounds import Stopped, stop_of
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 from report.statistics.samples import Sample, upto
 
 

@@ -65,13 +65,26 @@ def existing_environment() -> "Path | None":
     """The environment that exists already and works."""
     # scripts/setup.sh makes this one.
     checkout = ROOT / ".venv"
-    if (checkout / "bin" / "python").exists():
+    if _is_there(checkout / "bin" / "python"):
         return checkout
     if is_checkout():
         return None
 
     cached = cached_environment()
     return cached if is_whole(cached) else None
+
+
+def _is_there(python: Path) -> bool:
+    """Whether this Python exists. Raises EnvironmentUnfit if it lies where this user may not look,
+    such as in the home of the user who made the environment."""
+    try:
+        python.stat()
+    except PermissionError as error:
+        remedy = "use a checkout of your own, and run ./scripts/setup.sh in it"
+        raise EnvironmentUnfit(f"this user may not start {python}: {remedy}") from error
+    except OSError:
+        return False
+    return True
 
 
 def find_environment() -> "Path | None":

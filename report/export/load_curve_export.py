@@ -9,7 +9,6 @@ from msgspec.structs import asdict
 
 from report.analysis import column
 from report.analysis.column import Column, Read
-from report.analysis.columns import interval_end
 from report.analysis.figures import throughput
 from report.analysis.load_curve import (
     CurvePoint,
@@ -18,10 +17,11 @@ from report.analysis.load_curve import (
     Part,
     TargetCurve,
 )
+from report.analysis.summary_columns import interval_end
 from report.base.csv_text import picked
+from report.export.comparison_document import comparison_document, rounded
 from report.export.frame_csv import entries_csv
-from report.export.topics import comparison_document, rounded
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 #: Decimals of cores. At 100 requests/s a store may use a few thousandths of a CPU.
 _DIGITS = 6

@@ -6,15 +6,18 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.columns import SUMMARY_COLUMNS, SummaryEntry
 from report.analysis.figure_list import FIGURE_LIST
 from report.analysis.figures import DOCUMENTED_FIGURES, PARTS, latency, percentile
-from report.analysis.rankings import Pair, Ranking, Resolution
+from report.analysis.ranked_pairs import Pair
+from report.analysis.rankings import Ranking, Resolution
 from report.analysis.settled import SETTLED_FIGURES, CheckResult
 from report.analysis.summary import Summary
+from report.analysis.summary_columns import SUMMARY_COLUMNS
+from report.analysis.table_entries import SummaryEntry
 from report.base.csv_text import picked
+from report.export.comparison_document import comparison_document, rounded
 from report.export.load_curve_export import load_curve_documents
-from report.export.topics import comparison_document, rounded, server_documents
+from report.export.server_tables import server_documents
 from report.results.model import MEASURED_KINDS
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents

@@ -5,19 +5,11 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from report.analysis.column import Column
-from report.analysis.columns import (
-    BOUND_ENDS,
-    BOUNDED,
-    RANGE_ENDS,
-    RANGED,
-    RUN_COLUMNS,
-    SUMMARY_COLUMNS,
-    VERSIONED,
-    bound_name,
-)
+from report.analysis.columns import BOUND_ENDS, BOUNDED, RANGED, RUN_COLUMNS, VERSIONED, bound_name
 from report.analysis.figure_list import FIGURE_LIST, SEND_GAPS
 from report.analysis.figures import PARTS
 from report.analysis.frames import Frames
+from report.analysis.summary_columns import RANGE_ENDS, SUMMARY_COLUMNS
 from report.base.csv_text import csv_text
 from report.export.frame_csv import frame_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS

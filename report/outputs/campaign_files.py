@@ -5,9 +5,16 @@ from collections.abc import Callable, Mapping
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.frames import Frames
 from report.base.files import json_text
-from report.export import topics
 from report.export.action_benchmark import bigger_is_better, smaller_is_better
+from report.export.fault_tables import fault_documents, faults_csv
 from report.export.load_curve_export import load_curve_csv
+from report.export.load_program_tables import (
+    load_programs_csv,
+    operation_documents,
+    operations_csv,
+)
+from report.export.memory_tables import memory_csv, memory_document
+from report.export.server_tables import servers_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
@@ -63,22 +70,22 @@ def _topic_writers(analysis: Analysis) -> Writers:
     writers: Writers = {}
     operations = analysis.store_operations
     if operations:
-        writers["store-operations.csv"] = lambda: topics.operations_csv(operations)
-        writers["store-operations.json"] = lambda: json_text(topics.operation_documents(operations))
+        writers["store-operations.csv"] = lambda: operations_csv(operations)
+        writers["store-operations.json"] = lambda: json_text(operation_documents(operations))
     if analysis.load_programs:
-        writers["load-programs.csv"] = lambda: topics.load_programs_csv(analysis.load_programs)
+        writers["load-programs.csv"] = lambda: load_programs_csv(analysis.load_programs)
     if analysis.server_scalings:
-        writers["servers.csv"] = lambda: topics.servers_csv(analysis.server_scalings)
+        writers["servers.csv"] = lambda: servers_csv(analysis.server_scalings)
     if analysis.load_curves:
         writers["load-curve.csv"] = lambda: load_curve_csv(analysis.load_curves)
     if analysis.max_rates:
         writers["max-rate.json"] = lambda: _max_rate_json(analysis)
     if analysis.faults:
-        writers["faults.csv"] = lambda: topics.faults_csv(analysis.faults)
-        writers["faults.json"] = lambda: json_text(topics.fault_documents(analysis.faults))
+        writers["faults.csv"] = lambda: faults_csv(analysis.faults)
+        writers["faults.json"] = lambda: json_text(fault_documents(analysis.faults))
     if analysis.memory:
-        writers["memory.csv"] = lambda: topics.memory_csv(analysis.memory)
-        writers["memory.json"] = lambda: json_text(topics.memory_document(analysis))
+        writers["memory.csv"] = lambda: memory_csv(analysis.memory)
+        writers["memory.json"] = lambda: json_text(memory_document(analysis))
     return writers
 
 

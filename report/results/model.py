@@ -13,7 +13,7 @@ from report.base.contract import CONSTANTS, generated
 from report.results.generated import records
 from report.results.turn_parts import TurnParts
 from report.results.validate import Result
-from report.statistics.decision import DEFAULT_MARGIN
+from report.statistics.comparison import DEFAULT_MARGIN
 from report.statistics.histograms import Bounds, Mergeable
 from report.statistics.samples import Place
 

@@ -10,7 +10,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import throughput
 from report.analysis.gate import Gate, GateRow, RowPair, gate_of
-from report.analysis.rankings import Pair, Ranking
+from report.analysis.ranked_pairs import Pair
+from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_of, layer_text, load_text, name, outlook
 from report.base.format import plural, rate

@@ -26,7 +26,7 @@ from report.sections.figure_cells import (
 )
 from report.sections.latency_at_full_load import GROUPS_TEXT
 from report.sections.script_text import script_names
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 
 class _Figure(Struct, frozen=True):

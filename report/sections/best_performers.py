@@ -8,7 +8,9 @@ from msgspec import Struct, structs
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import percentile, throughput
-from report.analysis.rankings import Pair, Ranking, RankingProperties, rank
+from report.analysis.ranked_pairs import Pair
+from report.analysis.ranking_properties import RankingProperties
+from report.analysis.rankings import Ranking, rank
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate

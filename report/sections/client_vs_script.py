@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
-from report.analysis.rankings import by_throughput, compare_pairs
+from report.analysis.ranked_pairs import compare_pairs
+from report.analysis.rankings import by_throughput
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, at_its_load, interval_of
 from report.base.format import ABSENT, Show, microseconds, plural, rate
@@ -14,7 +15,7 @@ from report.sections.figure_cells import SUSPECT, spread_figure
 from report.sections.headings import cell_title
 from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 #: The compared figures and their forms.

@@ -21,13 +21,13 @@ from report.analysis.figures import (
     total_of,
 )
 from report.analysis.host_cpus import cpus_sentence
-from report.analysis.rankings import compare_pairs
+from report.analysis.ranked_pairs import compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
 from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections import section
 from report.sections.figure_cells import limit_cell, spread_figure
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 LIMITED_BY_CLIENT = "limited by client"
 

@@ -17,7 +17,7 @@ from report.sections.headings import cell_title, ranking_heading
 from report.sections.ranking_text import sentence
 from report.sections.script_text import difference, disclosure
 from report.sections.section import Line, TableCell
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 from report.statistics.power import MAX_RUNS
 
 #: The name of the copy of a reference, directly below it.

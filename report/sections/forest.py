@@ -10,7 +10,7 @@ from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import NO_RATIO, decimals_of_ends
 from report.sections.headings import scope_text, scopes
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 #: The axis ends here, so that one row does not squeeze the others. An arrow marks an interval that
 #: is cut.

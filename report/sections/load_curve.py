@@ -39,7 +39,7 @@ from report.sections.section import (
     sort_key,
     words,
 )
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 TEXT = (
     "Each target was warm and had each rate once in each round, for one turn, in another order each round. "

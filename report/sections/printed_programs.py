@@ -21,7 +21,7 @@ from report.base.format import (
 )
 from report.results.model import Identity, Run
 from report.sections import section
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 STORE_TEXT = (
     "Plain commands, without any limiter, server or Node client: {programs} sent them and printed the "

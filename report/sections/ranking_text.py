@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.figures import consumer_cpu, throughput
 from report.analysis.limits import NOT_THE_TARGETS_OWN
-from report.analysis.rankings import Pair, Ranking
+from report.analysis.ranked_pairs import Pair
+from report.analysis.rankings import Ranking
 from report.analysis.shared_limits import shared_limit
 from report.analysis.summary import Summary
 from report.analysis.texts import (

@@ -11,7 +11,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import percentile
 from report.analysis.limits import HOST_CPU
-from report.analysis.rankings import Pair, Ranking
+from report.analysis.ranked_pairs import Pair
+from report.analysis.rankings import Ranking
 from report.analysis.shared_limits import shared_limit
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural

@@ -6,7 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from report.statistics.decision import ONE_LOOK, Comparison, Level, compare_samples, p_of_bounds
+from report.statistics.comparison import ONE_LOOK, Comparison, Level
+from report.statistics.decision import compare_samples, p_of_bounds
 from report.statistics.samples import Sample
 
 Verdict = Literal["passes", "fails", "not decided"]

@@ -97,7 +97,7 @@ function overview(name: string, helpCommand: string): string[] {
     "report.",
     "",
     "What to do:",
-    `  ${name} --quick      a first report in four minutes`,
+    `  ${name} --quick      a first report in five minutes`,
     `  ${name}              in a terminal: asks what to measure`,
     `  ${name} … --dry-run  the plan and its time; starts nothing`,
     "",

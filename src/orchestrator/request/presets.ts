@@ -105,7 +105,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: "quick",
-    summary: `a first report in four minutes: three clients on one store, and none; ${roundsOf(QUICK)}`,
+    summary: `a first report in five minutes: three clients on one store, and none; ${roundsOf(QUICK)}`,
     settings: QUICK,
     leadsTo: { preset: "rates", why: "what a request costs at the rates of a service" },
   },

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from report.analysis.campaign_analysis import analyse
-from report.analysis.columns import RUN_COLUMNS, SUMMARY_COLUMNS
+from report.analysis.columns import RUN_COLUMNS
 from report.analysis.figure_list import FIGURE_LIST
 from report.analysis.frames import Frames, frames
+from report.analysis.summary_columns import SUMMARY_COLUMNS
 from report.base.paths import ROOT
 from report.export.summary_json import summary_document
 from report.export.tables_csv import RUNS_HEADER, SUMMARY_HEADER

@@ -13,7 +13,7 @@ from memory_documents import run_of
 from report.analysis.memory_per_key_rows import KeyMemory
 from report.base.paths import SCHEMAS
 from report.cli.memory_command import main
-from report.export.topics import memory_csv, memory_document
+from report.export.memory_tables import memory_csv, memory_document
 from report.sections.memory_per_key import memory_lines, memory_table, memory_text
 from report.sections.recommendation import recommend
 

@@ -11,7 +11,7 @@ from report.export.summary_json import conclusions
 from report.sections.ranking_text import sentence
 from report.sections.screen_text import screen_lines
 from report.sections.settled import settled
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 from turning_targets import Target, campaign_by_turns
 
 REFERENCE = "iovalkey"

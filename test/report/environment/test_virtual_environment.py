@@ -14,6 +14,7 @@ import pytest
 from package_copy import copy_start
 from report.cli import environment_command
 from report.environment import virtual_environment
+from report.environment.installation import EnvironmentUnfit
 
 # An environment takes seconds to make: the tests of this file share one, so they run in one
 # process.
@@ -244,3 +245,15 @@ def test_checkout_is_not_served_from_the_cache(package: Path, tmp_path: Path) ->
     assert done.returncode == 3
     assert "run ./scripts/setup.sh" in done.stderr
     assert not (tmp_path / "cache").exists()
+
+
+def test_checkout_whose_python_is_in_the_home_of_another_user_names_the_mend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(virtual_environment, "ROOT", tmp_path)
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(EnvironmentUnfit, match=r"run \./scripts/setup\.sh"):
+        virtual_environment.existing_environment()

@@ -15,7 +15,7 @@ from report.analysis.fault_figures import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
 from report.cli.compare_command import main as compare
-from report.export.topics import fault_documents, faults_csv
+from report.export.fault_tables import fault_documents, faults_csv
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result

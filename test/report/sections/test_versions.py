@@ -6,7 +6,7 @@ from campaign_writer import manifest
 from conftest import ranks_of, summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
 from report.analysis.cells import Cell, cells
-from report.analysis.rankings import RankingProperties
+from report.analysis.ranking_properties import RankingProperties
 from report.results.model import Campaign
 from report.sections.client_vs_script import client_vs_script_tables
 from report.sections.environment import campaign_properties

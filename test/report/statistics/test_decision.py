@@ -9,7 +9,8 @@ import pytest
 
 from report.base.paths import PACKAGE
 from report.cli.statistics_command import power
-from report.statistics.decision import DEFAULT_MARGIN, Comparison, compare_runs, compare_samples
+from report.statistics.comparison import DEFAULT_MARGIN, Comparison
+from report.statistics.decision import compare_runs, compare_samples
 from report.statistics.power import runs_needed
 from report.statistics.samples import Sample
 

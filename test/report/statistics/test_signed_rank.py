@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from report.statistics.decision import Level, compare_samples
+from report.statistics.comparison import Level
+from report.statistics.decision import compare_samples
 from report.statistics.rank_test import (
     exact_coverage,
     exact_rank,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from report.statistics.sequential import PastLook, boundary_of, median_unbiased
+from report.statistics.median_unbiased import PastLook, boundary_of, median_unbiased
 
 LOOKS = (5, 7, 10, 14, 20)
 SHARES = (0.008, 0.0067, 0.0067, 0.0067, 0.022)

@@ -4,7 +4,8 @@ import pytest
 
 from bench.conclusions_by_turns import CORRELATIONS, SIZES, by_turns
 from report.analysis.error_budget import Budget, Component
-from report.statistics.decision import Comparison, compare_samples
+from report.statistics.comparison import Comparison
+from report.statistics.decision import compare_samples
 from report.statistics.samples import Sample
 from report.statistics.systematic_error import COMPONENTS, SystematicError
 

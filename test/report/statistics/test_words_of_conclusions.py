@@ -8,8 +8,9 @@ import pytest
 
 from report.analysis.texts import interval_of
 from report.base.paths import SCHEMAS
+from report.statistics.comparison import Comparison
 from report.statistics.conclusions import CONCLUSIONS, Status, conclusion_of
-from report.statistics.decision import Comparison, compare_runs, compare_samples
+from report.statistics.decision import compare_runs, compare_samples
 from report.statistics.samples import Sample
 
 

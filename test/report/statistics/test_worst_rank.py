@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from report.analysis.texts import interval_of, outlook
-from report.export.topics import comparison_document
+from report.export.comparison_document import comparison_document
 from report.statistics.decision import compare_runs
 from report.statistics.ratio import ratio_of
 from report.statistics.run_samples import median_interval

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -8,6 +8,7 @@ import { previewCampaign, previewLines } from "../../../../src/orchestrator/camp
 import { groupsEstimate } from "../../../../src/orchestrator/plan/estimate.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
+import { copyPackage } from "../../../helpers/package-folder.js";
 import { planFor, requestOf } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
@@ -32,9 +33,7 @@ function packageOf(
  */
 function freshPackage(): string {
   const folder = newFolder();
-  for (const name of ["__init__.py", "__main__.py", "cli", "environment"])
-    cpSync(join("report", name), join(folder, "report", name), { recursive: true });
-  cpSync("requirements.txt", join(folder, "requirements.txt"));
+  copyPackage(folder);
   const programs = newFolder();
   const python = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], {
     encoding: "utf8",
