@@ -155,7 +155,7 @@ const IMAGE_PREFIX = "image:";
 
 /** A reference as engines read it: a registry, a path in lower case, a tag and a digest. */
 const REFERENCE =
-  /^(?:[\w.-]+(?::\d{1,5})?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?<tag>:\w[\w.-]{0,127})?(?<digest>@sha256:[0-9a-f]{64})?$/;
+  /^(?:[a-zA-Z0-9][\w.-]*(?::\d{1,5})?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?<tag>:\w[\w.-]{0,127})?(?<digest>@sha256:[0-9a-f]{64})?$/;
 
 /**
  * The image that the words of an app name, and the words that replace its command; undefined for a
