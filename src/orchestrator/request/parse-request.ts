@@ -264,10 +264,16 @@ function recordedSettings(settings: Settings, values: RecordedValues): RequestRe
 }
 
 /** The settings that say where the results go, and what the campaign prints. */
-const outputOf = (settings: Settings): RequestedOutput => ({
-  folder: settings.get("output").value,
-  mode: outputModeOf(settings),
-});
+function outputOf(settings: Settings): RequestedOutput {
+  const junit = settings.find("junit");
+  if (junit && !settings.find("threshold"))
+    throw usageError(`${junit.source} writes what thresholds say: give --threshold, too`);
+  return definedOnly({
+    folder: settings.get("output").value,
+    mode: outputModeOf(settings),
+    junit: junit && resolve(junit.value),
+  });
+}
 
 /**
  * The output of a command that measures no targets.

@@ -221,6 +221,8 @@ export interface RequestedOutput {
   folder: string;
   /** The path of a copy of the result; absent where none is written. */
   file?: string;
+  /** The absolute path of the file that gets what was judged as JUnit's XML. */
+  junit?: string;
   mode: OutputMode;
   /** What the end of the campaign names as the next one; absent where nothing follows. */
   leadsTo?: { preset: string; why: string };
