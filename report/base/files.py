@@ -80,3 +80,13 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
         for path in texts:
             with suppress(OSError):
                 _temporary(path).unlink(missing_ok=True)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Writes one file that the user names, into a folder that exists, as `write_all` does."""
+    folder = Path(os.path.realpath(path.parent))
+    if not folder.is_dir():
+        raise ReportError(
+            f"{one_line(path)} cannot be written: there is no such folder", ENVIRONMENT
+        )
+    write_all(folder, {path.name: text})

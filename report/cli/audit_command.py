@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.files import write_all
+from report.base.files import write_all, write_file
 from report.base.terminal import parser_of, run_program
 from report.campaigns.conditions import conditions_markdown
+from report.export.junit import audit_cases, junit_text
 from report.outputs.audit_files import PAGE, audit_files
 from report.results.archives import found_campaigns
 from report.results.load import AUDIT_FILE, load_audit
@@ -25,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print the table of limiters and conditions of all audits below DIR",
     )
+    parser.add_argument("--junit", metavar="FILE", help="also write the result as JUnit's XML")
     parser.add_argument("folder", metavar="DIR")
     return parser
 
@@ -47,7 +49,10 @@ def _run(options: argparse.Namespace) -> int:
         print(_table(folder), end="")
         return 0
 
-    write_all(folder, audit_files(load_audit(folder)))
+    audit = load_audit(folder)
+    write_all(folder, audit_files(audit))
+    if options.junit is not None:
+        write_file(Path(options.junit), junit_text("audit", audit_cases(audit)))
     print(one_line(folder / PAGE, 4096))
     return 0
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from report.base.contract import CONSTANTS
 from report.base.errors import NOT_DECIDED, REGRESSION, USAGE, ReportError, one_line
+from report.base.files import write_file
 from report.base.terminal import run_program
 from report.cli.command_line import command_parser
 from report.compare.comparability import KINDS
 from report.compare.compare_sides import compare_sides, with_gate
+from report.compare.comparison_cases import comparison_cases
 from report.compare.comparison_metrics import METRICS
 from report.compare.comparison_tables import FORMATS
 from report.compare.selection import (
@@ -21,6 +23,7 @@ from report.compare.selection import (
     parse_selection,
     save_baseline,
 )
+from report.export.junit import junit_text
 from report.results.load import load_audit
 
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
@@ -138,6 +141,8 @@ def _run(options: argparse.Namespace) -> int:
     if tolerated is not None:
         audit = load_audit(Path(options.audit)) if options.audit is not None else None
         outcome = with_gate(outcome, tolerated, audit)
+    if options.junit is not None:
+        write_file(Path(options.junit), junit_text("compare", comparison_cases(outcome)))
     print(FORMATS[options.format](outcome))
 
     if options.fail_on == "never":

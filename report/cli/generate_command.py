@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from report.analysis.campaign_analysis import analyse
+from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.contract import CONSTANTS
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.files import write_all
+from report.base.files import write_all, write_file
 from report.base.terminal import run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
 from report.cli.command_line import command_parser
 from report.export.images import images
+from report.export.junit import junit_text, threshold_cases
 from report.export.summary_json import summary_document
 from report.outputs.campaign_files import PAGE, campaign_files
 from report.results.load import load_campaign
@@ -65,9 +66,11 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         for flag in ("include_trends", "baseline"):
             if getattr(options, flag):
                 parser.error(f"--{flag.replace('_', '-')} needs --compare-runs ROOT")
-    elif options.summary_json or options.images or options.plan_for:
-        parser.error("--summary-json, --images and --plan-for are for a single campaign")
-    if options.plan_for is not None and (options.summary_json or options.extract_median):
+    elif options.summary_json or options.images or options.plan_for or options.junit:
+        parser.error("--summary-json, --images, --junit and --plan-for are for a single campaign")
+    if options.plan_for is not None and (
+        options.summary_json or options.extract_median or options.junit
+    ):
         parser.error("--plan-for prints its answer alone: leave out the other flag")
 
 
@@ -124,6 +127,13 @@ def _kept_until_the_end() -> Iterator[None]:
         gc.enable()
 
 
+def _write_junit(path: Path, analysis: Analysis) -> None:
+    """Writes what the campaign's thresholds say. Raises ReportError without any."""
+    if not (analysis.campaign.manifest or {}).get("thresholds"):
+        raise ReportError("--junit: the campaign has no --threshold, so nothing is judged", USAGE)
+    write_file(path, junit_text("thresholds", threshold_cases(analysis)))
+
+
 def _report_campaign(
     folder: Path, output_format: str, options: argparse.Namespace, program: str
 ) -> int:
@@ -132,6 +142,9 @@ def _report_campaign(
         for line in _notes(campaign, program):
             print(line, file=sys.stderr)
         analysis = analyse(campaign)
+
+    if options.junit is not None:
+        _write_junit(Path(options.junit), analysis)
 
     files = campaign_files(analysis, output_format, options.csv == "long")
     write_all(folder / "report", files)

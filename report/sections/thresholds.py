@@ -205,7 +205,8 @@ def _measured_text(judged: Judgement) -> str:
     return f"{judged.value_text} {AT_FULL_LOAD}{group}"
 
 
-def _load_of(judged: Judgement) -> str:
+def judged_load(judged: Judgement) -> str:
+    """The load under which it was judged, such as `open loop 1,000/s`."""
     if judged.at_per_second is None:
         return load_text(judged.summary.identity)
     return f"at {rate_text(judged.at_per_second)}"
@@ -223,7 +224,7 @@ def thresholds(analysis: Analysis) -> Section | None:
     for judgement in ordered_judgements:
         identity = judgement.summary.identity
         cells = (
-            *named(identity.label, _load_of(judgement), judgement.threshold),
+            *named(identity.label, judged_load(judgement), judgement.threshold),
             number(_measured_text(judgement), judgement.value),
             TableCell(judgement.status, kind="" if judgement.status == HELD else "verdict invalid"),
         )

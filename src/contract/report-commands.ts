@@ -87,6 +87,11 @@ const compare: ReportCommand = {
       choices: ["table", "md", "json"],
       defaultValue: "table",
     },
+    {
+      name: "junit",
+      value: "<file>",
+      help: "also write it as JUnit's XML: a regression is a failure, what is not decided is skipped",
+    },
     { name: "baseline", value: "<name>", help: "compare with this saved baseline" },
     {
       name: "save-baseline",
@@ -157,6 +162,11 @@ const report: ReportCommand = {
     },
     { name: "images", help: "also charts as SVG, in report/images/" },
     { name: "keep-going", help: "leave out damaged files, and list them" },
+    {
+      name: "junit",
+      value: "<file>",
+      help: "also write what the campaign's thresholds say, as JUnit's XML",
+    },
     { name: "summary-json", help: "print the figures as one JSON document instead of the path" },
     {
       name: "plan-for",

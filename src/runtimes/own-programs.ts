@@ -21,12 +21,16 @@ export const ownPart = (role: string, program: string, members: Partial<Part> = 
   ...members,
 });
 
-/** The variables of a part, which are the same in every runtime. */
+/**
+ * The variables of a part, which are the same in every runtime. A part that follows its image has
+ * those of the image in the place of our defaults.
+ */
 export const programEnvironment = (
   part: Part,
   allocation: PartAllocation,
 ): Record<string, string> => {
-  return { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
+  const defaults = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production" };
+  return { ...(part.followsImage ? {} : defaults), ...part.environment(allocation) };
 };
 
 /** The role of a part that idles until processes are executed in it. Engines accept it as a name. */

@@ -52,7 +52,10 @@ export interface ProgramSource {
   image?: string;
   /** Whether its version is read from its file or image, because it does not know `--version`. */
   withoutVersionFlag?: true;
-  /** Whether it is somebody's app, which is never run or read for a version. */
+  /**
+   * Whether it is somebody's app, which is never run or read for a version, and whose image is never
+   * pulled: a mistyped name must not run what a stranger has published under it.
+   */
   isApp?: true;
 }
 
@@ -95,6 +98,11 @@ export interface Part {
   inheritsVariables?: true;
   /** Whether it may start processes, whose CPU time and memory count as its own. */
   hasProcessTree?: true;
+  /**
+   * Whether its container is as its image says: with the user, the entry point, the variables and the
+   * folder of the image, into which it may write. The arguments replace the image's own, if any.
+   */
+  followsImage?: true;
   /**
    * A GET request whose answer `accepts` checks; absent where the runtime does not check
    * readiness.
@@ -157,6 +165,11 @@ export interface RunningPart {
    * ends.
    */
   ask?(line: string): Promise<string | undefined>;
+  /**
+   * Sends a GET request from where the other parts reach it; absent for a part that this process can
+   * ask, and for one that follows no image.
+   */
+  get?(path: string, headers: Readonly<Record<string, string>>): Promise<ReadyAnswer>;
   /** Writes a line to a part that takes input. It does nothing once the part has ended. */
   write?(line: string): void;
   /** The last lines of both outputs, for messages and logs. */

@@ -13,9 +13,11 @@ export async function makeReport(
   python: PythonContext,
   folder: string,
   eventLog: EventLog,
+  junit: string | undefined,
 ): Promise<void> {
+  const junitFlags = junit === undefined ? [] : [`--junit=${junit}`];
   try {
-    const printed = await pythonOutput(python, "audit", [folder]);
+    const printed = await pythonOutput(python, "audit", [folder, ...junitFlags]);
     eventLog.info(`report: ${printed.trim()}`);
   } catch (error) {
     if (!(error instanceof PythonFailed)) throw error;

@@ -59,7 +59,7 @@ export async function runAudit(
       await lease.update({ folder });
       const auditContext = { ...context, request, checks, runtime, lease, folder };
       const document = await auditTargets(plan, auditContext);
-      await makeReport(python, folder, eventLog);
+      await makeReport(python, folder, eventLog, request.output.junit);
       return { exitCode: auditExitCode(document), folder };
     });
     return { ...end, exitCode: endCode(end.exitCode, opened) };

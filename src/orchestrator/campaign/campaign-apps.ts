@@ -19,7 +19,7 @@ export function startedApp(
   if (!app) throw new Error(`${target.client} is no app of this campaign`);
   return definedOnly({
     origin: app.origin,
-    words: app.words,
+    parameters: app.image ? app.words : app.words.slice(1),
     folder,
     request,
     readyPath,
@@ -33,7 +33,9 @@ export async function appIdentities(
 ): Promise<Record<string, AppIdentity> | undefined> {
   if (!requested) return undefined;
   const identities = requested.apps.map(async (app) => {
-    const revision = app.origin ? undefined : await revisionIn(sourceFolder(app, requested.folder));
+    const isOfFolder = !app.origin && !app.image;
+    const folder = isOfFolder ? sourceFolder(app, requested.folder) : undefined;
+    const revision = folder === undefined ? undefined : await revisionIn(folder);
     return [app.name, definedOnly({ command: app.command, revision })] as const;
   });
   return Object.fromEntries(await Promise.all(identities));

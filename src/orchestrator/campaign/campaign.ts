@@ -77,7 +77,7 @@ export async function runCampaign(
     const { python, eventLog } = opened;
     const campaign = { ...opened, foreignLoad, requested, began: new Date() };
     const outcome = await outcomeOf(request, existing, campaign);
-    const code = await buildFinalReport(outcome, python, eventLog);
+    const code = await buildFinalReport(outcome, python, eventLog, request.output.junit);
     const { leadsTo } = request.output;
     if (leadsTo)
       eventLog.info(`${leadsTo.why}: ${runnableIn(CAMPAIGN_COMMAND)} --preset ${leadsTo.preset}`);
@@ -135,6 +135,7 @@ async function measure(
     ? { request: requested, plan: existing.manifest.plan }
     : await findPlan(requested, place, context);
   await requireWritable(request.output.file);
+  await requireWritable(request.output.junit, "--junit");
 
   const completed = existing?.completed ?? new Map<string, RunOutcome>();
   const expected = expectedPlan(plan, existing?.manifest);

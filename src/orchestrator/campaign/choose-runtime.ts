@@ -41,7 +41,7 @@ function autoCandidates(place: RequestedPlace): {
 } {
   const runtimes = runtimesFor(place.access).filter(({ id }) => autoRuntimeIds.includes(id));
   const localOnly = localOnlyReason(place);
-  const namesImage = Object.keys(place.programs.images).length > 0;
+  const namesImage = place.needsContainers || Object.keys(place.programs.images).length > 0;
   if (localOnly && namesImage)
     throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
   if (localOnly)

@@ -35,9 +35,14 @@ const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.configurationFailed]: EXIT.configurationFailed,
 };
 
-async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
+async function buildReport(
+  python: PythonContext,
+  campaignFolder: string,
+  junit?: string,
+): Promise<Summary> {
   try {
-    const args = [campaignFolder, "--summary-json"];
+    const junitFlags = junit === undefined ? [] : [`--junit=${junit}`];
+    const args = [campaignFolder, "--summary-json", ...junitFlags];
     return summarySchema.parse(JSON.parse(await pythonOutput(python, "report", args)));
   } catch (error) {
     if (!(error instanceof PythonFailed)) throw error;
@@ -82,15 +87,20 @@ export function campaignExitCode(
   return hasRun("invalid") ? EXIT.runsInvalid : EXIT.done;
 }
 
-/** Builds the report and shows its conclusions. @returns the exit code of the campaign */
+/**
+ * Builds the report and shows its conclusions.
+ * @param junit the file that gets what the thresholds say
+ * @returns the exit code of the campaign
+ */
 export async function buildFinalReport(
   { folder, outcomes, search }: CampaignOutcome,
   python: PythonContext,
   eventLog: EventLog,
+  junit?: string,
 ): Promise<ExitCode> {
   eventLog.emit({ event: "phase", phase: "report" });
   const failed = outcomes.filter(({ status }) => status === "failed").length;
-  const summary = await buildReport(python, folder).catch((error) => {
+  const summary = await buildReport(python, folder, junit).catch((error) => {
     // Failed runs, e.g. for lack of disk space, have to be fixed first.
     if (failed === 0 || !(error instanceof BenchError)) throw error;
     eventLog.warn(error.message);

@@ -73,10 +73,13 @@ function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): 
  * refuse CPUs only with the first part.
  * @throws usageError for an unknown program; environmentError for what is missing
  */
-export async function requireUsablePlacement(request: Request): Promise<void> {
+export async function requireUsablePlacement(
+  request: Request,
+  packageFolder: string,
+): Promise<void> {
   registerNamedStores(request.storeLayer.stores, request.place.programs);
   requireKnownPrograms(request.place.programs);
-  await requireAppPrograms(request);
+  await requireAppPrograms(request, packageFolder);
   for (const [id, path] of namedPaths(request.place.programs)) {
     const description = [...stores, ...services].find((candidate) => candidate.id === plainId(id));
     await requireExecutable(path, description?.program ?? id);
@@ -91,14 +94,34 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
   if (count !== undefined) requireCpus(request.place.caps, await cpuNumbers(count));
 }
 
-/** @throws environmentError for an app whose program is not here */
-async function requireAppPrograms(request: Request): Promise<void> {
-  for (const source of programSources(request).filter(({ isApp }) => isApp)) {
-    const program = await findProgram(source, async () => undefined);
-    if (!program)
-      throw environmentError(
-        `--app ${appName(source.id)}: no program ${source.command} was found on this machine: give its path`,
-      );
+/** @throws environmentError for an app whose program or image is not here */
+async function requireAppPrograms(request: Request, packageFolder: string): Promise<void> {
+  const sources = programSources(request).filter(({ isApp }) => isApp);
+  for (const source of sources) {
+    const reason = source.image
+      ? await missingImageReason(source, request.place, packageFolder)
+      : await missingProgramReason(source);
+    if (reason !== undefined) throw environmentError(`--app ${appName(source.id)}: ${reason}`);
+  }
+}
+
+async function missingProgramReason(source: ProgramSource): Promise<string | undefined> {
+  const program = await findProgram(source, async () => undefined);
+  if (program) return undefined;
+  return `no program ${source.command} was found on this machine: give its path`;
+}
+
+async function missingImageReason(
+  source: ProgramSource,
+  place: Request["place"],
+  packageFolder: string,
+): Promise<string | undefined> {
+  try {
+    const { description } = await expectedRuntime(place);
+    const answer = await description.has(source, { packageFolder });
+    return answer === true ? undefined : answer;
+  } catch (error) {
+    return `an image needs an engine: ${messageOf(error)}; start one, or give a command`;
   }
 }
 
@@ -108,7 +131,7 @@ export async function expectedOpening(
   packageFolder: string,
   external?: Discovery,
 ) {
-  await requireUsablePlacement(request);
+  await requireUsablePlacement(request, packageFolder);
   const { description, choice } = await expectedRuntime(request.place);
   return {
     description,
@@ -145,7 +168,7 @@ export async function withLease<Value>(
   const { packageFolder, eventLog, signal } = context;
   requireAddressSpace();
   if (root !== undefined) await abortable(signal, requireResultsRoot(root));
-  await requireUsablePlacement(request);
+  await requireUsablePlacement(request, packageFolder);
   if (request.start.strict) await requireFitMachine(request.place.runtime, packageFolder);
   for (const notice of request.notices) eventLog.warn(notice);
   for (const line of await removeLeftovers()) eventLog.warn(line);

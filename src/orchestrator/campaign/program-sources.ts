@@ -47,17 +47,18 @@ export function programSources(request: Request): ProgramSource[] {
   ];
 }
 
-/** The programs of the apps. A path is one from the folder that they are started in. */
+/** The programs and images of the apps. A path is one from the folder that they are started in. */
 function appSources(requested: RequestedApps | undefined): ProgramSource[] {
   if (!requested) return [];
   const started = requested.apps.filter(({ origin }) => origin === undefined);
-  return started.map(({ name, words: [command = ""] }) => ({
+  return started.map(({ name, image, words: [command = ""] }) => ({
     id: appClientId(name),
     kind: "server",
-    command,
+    command: image ?? command,
     isApp: true,
     ...definedOnly({
-      path: command.includes("/") ? resolve(requested.folder, command) : undefined,
+      image,
+      path: !image && command.includes("/") ? resolve(requested.folder, command) : undefined,
     }),
   }));
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type Audit, auditSchema } from "../../contract/audit.js";
 import { AUDIT_COMMAND, shellWord } from "../../kit/command-text.js";
@@ -14,14 +14,13 @@ import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
 import { auditLines } from "../audit/audit-text.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
-import { junitText } from "../audit/junit.js";
 import { expectedOpening } from "../campaign/open-runtime.js";
 import { registerPlugins } from "../campaign/used-plugins.js";
-import { requireWritable, writeAtomically } from "../files/results-folder.js";
+import { requireWritable } from "../files/results-folder.js";
 import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign, parseOutput } from "../request/parse-request.js";
-import type { Request } from "../request/request.js";
+import type { Request, RequestedOutput } from "../request/request.js";
 import { listOf } from "../request/setting-values.js";
 import { requireConsent } from "./audit-consent.js";
 import { addApiFlags, apiSettingsOf, givenApiFlag, withoutCredentials } from "./audit-url-flags.js";
@@ -102,25 +101,24 @@ function checksOf<Named extends { id: string }>(
 /** Where the result of an audit goes beside its folder. */
 interface ResultPlace {
   format: Format;
-  /** The file that gets it as JUnit's XML. */
-  junit?: string | undefined;
   print: CliContext["print"];
 }
 
-/** Prints what an audit wrote, in the format that was asked for, and writes JUnit's. */
+/** Prints what an audit wrote, in the format that was asked for. */
 async function giveResult(
   folder: string,
-  { format, junit, print }: ResultPlace,
+  { format, print }: ResultPlace,
   linesOf: (audit: Audit) => string[],
 ): Promise<void> {
   const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
   const document = auditSchema.parse(JSON.parse(text));
-  if (junit !== undefined) await writeAtomically(junit, junitText(document));
-
   if (format === "json") print(text.trimEnd());
   else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
   else print([...linesOf(document), `saved in ${folder}`].join("\n"));
 }
+
+const junitOutput = (junit: string | undefined): Pick<RequestedOutput, "junit"> =>
+  junit === undefined ? {} : { junit: resolve(junit) };
 
 /** Prints what would be checked on this machine, and starts nothing. */
 async function printPlan(
@@ -140,7 +138,7 @@ export async function checkPromises(
   runAudit: CliContext["audit"],
   result: ResultPlace,
 ): Promise<ExitCode> {
-  await requireWritable(result.junit, "--junit");
+  await requireWritable(request.output.junit, "--junit");
   const { exitCode, folder } = await runAudit(
     { ...request, output: { ...request.output, ownResult: true } },
     chosen,
@@ -182,10 +180,10 @@ async function auditByAddress(
   const { exitCode, folder } = await apiAudit({
     settings,
     checks: chosen,
-    output: { ...output, ownResult: true },
+    output: { ...output, ...junitOutput(junit), ownResult: true },
     command: commandText(withoutCredentials(argv)),
   });
-  if (folder !== undefined) await giveResult(folder, { format, junit, print }, apiAuditLines);
+  if (folder !== undefined) await giveResult(folder, { format, print }, apiAuditLines);
   return exitCode;
 }
 
@@ -207,7 +205,12 @@ export const audit = parsedCommand("audit", definition, async (command, context,
     );
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
-  const repeatable = { ...request, record: { ...request.record, command: commandText(argv) } };
+  const output = { ...request.output, ...junitOutput(junit) };
+  const repeatable = {
+    ...request,
+    output,
+    record: { ...request.record, command: commandText(argv) },
+  };
   if (request.start.dryRun) return printPlan(repeatable, chosen, context);
-  return checkPromises(repeatable, chosen, runAudit, { format, junit, print });
+  return checkPromises(repeatable, chosen, runAudit, { format, print });
 });

@@ -16,7 +16,7 @@ Examples:
   ratelimit-bench report --compare-runs --include-trends
 ${reportCommands.report.after}`;
 
-const ONE_CAMPAIGN = ["images", "summaryJson", "csv"] as const;
+const ONE_CAMPAIGN = ["images", "summaryJson", "csv", "junit"] as const;
 const SEVERAL_CAMPAIGNS = ["includeTrends", "baseline"] as const;
 
 function definition() {

@@ -4,7 +4,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { CLEAN_COMMAND, runnableIn } from "../../kit/command-text.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
-import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
+import { endTree } from "../../runtimes/local/process-tree.js";
+import { removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
 import type { Leftover, RuntimeDescription } from "../../runtimes/runtime-types.js";
 import { writerPid } from "../files/results-folder.js";
 import {
@@ -92,7 +93,7 @@ async function leftoversOf(
     leftovers.push({
       what: `the process ${pid}${role} ${ofCampaign}`,
       async remove() {
-        await endProcess(process);
+        await endTree(process);
       },
     });
   }

@@ -9,7 +9,8 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { userFolder } from "../../kit/user-folder.js";
 import { kernelInstance } from "../../machine/describe-machine.js";
-import { endProcess, identityOf, startTimeOf } from "../../runtimes/processes.js";
+import { endTree } from "../../runtimes/local/process-tree.js";
+import { identityOf, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
 
@@ -204,7 +205,7 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
 export async function endListed(path: string): Promise<void> {
   const text = readOwnFile(path)?.toString("utf8");
   const listed = text === undefined ? undefined : parseJson(text, leaseSchema)?.processes;
-  await Promise.allSettled((listed ?? []).filter(({ pid }) => pid !== process.pid).map(endProcess));
+  await Promise.allSettled((listed ?? []).filter(({ pid }) => pid !== process.pid).map(endTree));
 }
 
 export async function readLeases(): Promise<{ path: string; lease: LeaseFile | undefined }[]> {

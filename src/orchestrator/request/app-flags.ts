@@ -16,7 +16,7 @@ import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/target-groups.js";
 import { CUSTOM_DURATION } from "./durations.js";
-import type { NamedApp, RequestedApps } from "./request.js";
+import type { NamedApp, RequestedApps, RequestedPlace } from "./request.js";
 import type { SettingLayer, Settings, SettingValue } from "./setting-layers.js";
 import { AUTO, badValue, exactTexts } from "./setting-values.js";
 
@@ -110,7 +110,19 @@ function namedApps(
   if (twice !== undefined) throw usageError(`--app ${twice}: give each app its own name`);
   if (apps.length > MOST_APPS)
     throw usageError(`--app: ${apps.length} apps: give at most ${MOST_APPS}`);
+  requireOneKind(apps);
   return apps;
+}
+
+/** @throws usageError for images beside apps of this machine, which containers do not reach */
+function requireOneKind(apps: readonly NamedApp[]): void {
+  const ofImage = apps.find(({ image }) => image);
+  const other = apps.find(({ image }) => !image);
+  if (!ofImage || !other) return;
+  const what = other.origin ? "already runs" : "is a command";
+  throw usageError(
+    `${ofImage.name} is the image ${ofImage.image}, but ${other.name} ${what}: give images alone, or none`,
+  );
 }
 
 const textsOf = (setting: SettingValue | undefined): string[] =>
@@ -138,10 +150,41 @@ function runningApp(source: string, text: string): NamedApp {
   return { name, command: address.origin, words: [], origin: address.origin };
 }
 
+/** What an image's reference follows that could also be a command, or that has no tag. */
+const IMAGE_PREFIX = "image:";
+
+/** A reference as engines read it: a registry, a path in lower case, a tag and a digest. */
+const REFERENCE =
+  /^(?:[a-zA-Z0-9][\w.-]*(?::\d{1,5})?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?<tag>:\w[\w.-]{0,127})?(?<digest>@sha256:[0-9a-f]{64})?$/;
+
+/**
+ * The image that the words of an app name, and the words that replace its command; undefined for a
+ * command. A single word with a tag or a digest is an image, because no program has such a name.
+ * @throws usageError for what follows the prefix and is no reference
+ */
+function imageIn(
+  source: string,
+  [first = "", ...others]: readonly string[],
+): Pick<NamedApp, "image" | "words"> | undefined {
+  if (first.startsWith(IMAGE_PREFIX)) {
+    const image = first.slice(IMAGE_PREFIX.length);
+    if (REFERENCE.test(image)) return { image, words: others };
+    throw badValue(source, first, "give the reference of an image, e.g. image:my-api:1.2");
+  }
+  const { tag, digest } = (others.length === 0 && REFERENCE.exec(first)?.groups) || {};
+  return (tag ?? digest) === undefined ? undefined : { image: first, words: [] };
+}
+
 function appOf(source: string, text: string): NamedApp {
-  const [name, command] = pairOf(source, text, 'NAME=COMMAND, e.g. before="node server.js"');
+  const form = 'NAME=COMMAND, e.g. before="node server.js", or NAME=image:TAG';
+  const [name, command] = pairOf(source, text, form);
+  const words = wordsOf(source, text, command);
+  return { name, command, words, ...imageIn(source, words) };
+}
+
+function wordsOf(source: string, text: string, command: string): string[] {
   try {
-    return { name, command, words: commandWords(command) };
+    return commandWords(command);
   } catch (error) {
     throw badValue(source, text, `${messageOf(error)}; quote it, or give sh -c '…'`);
   }
@@ -257,10 +300,30 @@ export function appReference({ apps }: RequestedApps, named: string | undefined)
   return appClientId(named);
 }
 
-/** Apps are started from commands of this machine. @throws usageError for another runtime */
-export function appRuntime(runtime: string): string {
-  if (runtime === AUTO || runtime === "local") return "local";
+/** The engines of this machine, which can run the images of apps. */
+const APP_ENGINES: readonly string[] = [AUTO, "docker", "podman"];
+
+/**
+ * Where apps run: commands on this machine, and images on an engine of it.
+ * @param place what was asked for
+ * @throws usageError for another runtime
+ */
+export function appPlace(
+  { apps }: RequestedApps,
+  { runtime, access }: Pick<RequestedPlace, "runtime" | "access">,
+): Pick<RequestedPlace, "runtime" | "needsContainers"> {
+  const shown = `--runtime ${runtime.slice(0, 60)}`;
+  const ofImage = apps.find(({ image }) => image);
+  if (ofImage) {
+    if (access.docker)
+      throw usageError("--hosts: images of apps run on this machine: leave it out");
+    if (APP_ENGINES.includes(runtime)) return { runtime, needsContainers: true };
+    throw usageError(
+      `${shown}: the app ${ofImage.name} is an image: give --runtime docker or podman, or a command`,
+    );
+  }
+  if (runtime === AUTO || runtime === "local") return { runtime: "local" };
   throw usageError(
-    `--runtime ${runtime.slice(0, 60)}: apps are started from commands of this machine: give --runtime local`,
+    `${shown}: apps are started from commands of this machine: give --runtime local, or images`,
   );
 }

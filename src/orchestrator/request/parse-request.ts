@@ -14,8 +14,8 @@ import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
 import {
   appDefaults,
+  appPlace,
   appReference,
-  appRuntime,
   appTargets,
   reachesOthers,
   recordApps,
@@ -264,10 +264,16 @@ function recordedSettings(settings: Settings, values: RecordedValues): RequestRe
 }
 
 /** The settings that say where the results go, and what the campaign prints. */
-const outputOf = (settings: Settings): RequestedOutput => ({
-  folder: settings.get("output").value,
-  mode: outputModeOf(settings),
-});
+function outputOf(settings: Settings): RequestedOutput {
+  const junit = settings.find("junit");
+  if (junit && !settings.find("threshold"))
+    throw usageError(`${junit.source} writes what thresholds say: give --threshold, too`);
+  return definedOnly({
+    folder: settings.get("output").value,
+    mode: outputModeOf(settings),
+    junit: junit && resolve(junit.value),
+  });
+}
 
 /**
  * The output of a command that measures no targets.
@@ -310,9 +316,10 @@ export function requestFromLayers(
   const storeAccess = storeAccessOf(settings);
   const plugins = pluginPaths(settings);
   const trace = requestedTrace(settings, notices);
-  const { runtime: requestedRuntime, access, hostsFile } = placesOf(settings);
-  const runtime = apps ? appRuntime(requestedRuntime) : requestedRuntime;
-  const nodes = nodesOf(settings, runtime);
+  const { hostsFile, ...requestedPlace } = placesOf(settings);
+  const { access } = requestedPlace;
+  const place = apps ? { ...requestedPlace, ...appPlace(apps, requestedPlace) } : requestedPlace;
+  const nodes = nodesOf(settings, place.runtime);
 
   requireOneGenerator(settings, entries, { access });
   const { load, concurrency } = loadsFrom(settings, trace, notices);
@@ -344,8 +351,7 @@ export function requestFromLayers(
       faults,
     }),
     place: {
-      runtime,
-      access,
+      ...place,
       caps: isStrict ? pinnedToOwnCores(caps, notices) : caps,
       workers: settings.number("workers"),
       programs: namedPrograms(settings, layers, notices, nodes),

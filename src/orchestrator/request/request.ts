@@ -65,8 +65,13 @@ export interface NamedApp {
   name: string;
   /** The command as it was written, or the address of one that already runs. */
   command: string;
-  /** The words of the command. The list is empty for one that already runs. */
+  /**
+   * The words of the command. The list is empty for one that already runs. For an image they replace
+   * its own command, and the list is empty where it has none of its own.
+   */
   words: readonly string[];
+  /** The image whose container is the app; absent where a command starts it. */
+  image?: string;
   /** The address of one that already runs. */
   origin?: string;
 }
@@ -195,6 +200,8 @@ export interface RequestedPauses {
 /** Where the parts of a run are, and what they are started from. */
 export interface RequestedPlace {
   runtime: string;
+  /** Whether it must be a container engine, because the apps are images. */
+  needsContainers?: true;
   /** How the machines of the runtime are reached, where there are several. */
   access: RuntimeAccess;
   /** Caps of each role by its kind, if the runtime can apply them. */
@@ -214,6 +221,8 @@ export interface RequestedOutput {
   folder: string;
   /** The path of a copy of the result; absent where none is written. */
   file?: string;
+  /** The absolute path of the file that gets what was judged as JUnit's XML. */
+  junit?: string;
   mode: OutputMode;
   /** What the end of the campaign names as the next one; absent where nothing follows. */
   leadsTo?: { preset: string; why: string };

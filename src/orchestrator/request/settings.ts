@@ -622,6 +622,11 @@ const output = group("output", "files, resuming, and what is printed", [
     onResume: "flag",
   }),
   flag(
+    "junit <file>",
+    "also write what the thresholds say as JUnit's XML, a case for each, for CI; needs --threshold",
+    { incidental: true, onResume: "flag" },
+  ),
+  flag(
     "resume [campaign]",
     "continue a campaign of --output (default: the newest); refuses flags that change its plan",
     { flagOnly: true, onResume: "flag" },

@@ -1,6 +1,7 @@
 import { appName, KEY_PLACE } from "../../contract/app.js";
 import { askDirectly } from "../../kit/direct-http.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
+import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { READY_KEY, readyRequestOf } from "./app-role.js";
 import type { RunningRole } from "./part-supervisor.js";
 import type { RunSettings, StartedApp } from "./run-settings.js";
@@ -28,14 +29,23 @@ export async function requireServed(
   const { headers } = readyRequestOf(app);
   const path = app.request.path.replaceAll(KEY_PLACE, READY_KEY);
   const name = appName(target.client);
-  const started = servers.map(({ part: { address } }) => `http://${address.host}:${address.port}`);
-  for (const origin of app.origin ? [app.origin] : started) {
-    const url = `${origin}${path}`;
-    const { status } = await askDirectly(url, { timeout_ms: ASK_WITHIN_MS, headers }).catch(
-      (error) => {
-        throw environmentError(`${name} does not answer GET ${path}: ${messageOf(error)}`);
-      },
-    );
+  const ask = (origin: string) =>
+    askDirectly(`${origin}${path}`, { timeout_ms: ASK_WITHIN_MS, headers });
+  const askPart = async ({ address, get }: RunningPart) =>
+    (await get?.(path, headers)) ?? ask(`http://${address.host}:${address.port}`);
+
+  const { origin } = app;
+  const questions = origin
+    ? [() => ask(origin)]
+    : servers.map(
+        ({ part }) =>
+          () =>
+            askPart(part),
+      );
+  for (const answered of questions) {
+    const { status } = await answered().catch((error) => {
+      throw environmentError(`${name} does not answer GET ${path}: ${messageOf(error)}`);
+    });
     if (!isServed(status))
       throw environmentError(`${name} answers GET ${path} with ${status}: ${remedyFor(status)}`);
   }

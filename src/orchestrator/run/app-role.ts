@@ -33,8 +33,8 @@ function storeAddress(storeId: string, { host, port }: NodePlace): string {
 }
 
 /**
- * The server of an app, started from its command, which reads its port from PORT. It is ready when
- * it answers with anything but a failure of its own.
+ * The server of an app, started from its command or image, which reads its port from PORT. It is
+ * ready when it answers with anything but a failure of its own.
  * @param nodes the nodes of its store; empty where it has none
  */
 export function appPart(
@@ -43,7 +43,6 @@ export function appPart(
   app: StartedApp,
   nodes: readonly NodePlace[],
 ): Part {
-  const [, ...parameters] = app.words;
   const [store] = nodes;
   const variables: Record<string, string> =
     app.storeVariable && store ? { [app.storeVariable]: storeAddress(target.store, store) } : {};
@@ -55,7 +54,9 @@ export function appPart(
     inheritsVariables: true,
     hasProcessTree: true,
     name: appName(target.client),
-    arguments: ({ port }) => parameters.map((word) => word.replaceAll(PORT_PLACE, String(port))),
+    followsImage: true,
+    arguments: ({ port }) =>
+      app.parameters.map((word) => word.replaceAll(PORT_PLACE, String(port))),
     environment: ({ port }) => ({ ...variables, PORT: String(port) }),
     ready: {
       ...readyRequestOf(app),

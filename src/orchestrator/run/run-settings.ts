@@ -17,8 +17,8 @@ export type ServerDifference = Pick<ServerSpec, "clock_shift_ms" | "by_address">
 export interface StartedApp {
   /** The address of one that already runs, so that no run starts it. */
   origin?: string;
-  /** The program and its arguments. */
-  words: readonly string[];
+  /** The program's arguments, or what replaces the command of an image. */
+  parameters: readonly string[];
   /** The folder that it is started in. */
   folder: string;
   /** The request with all values of its headers. */

@@ -2,13 +2,19 @@ import type Docker from "dockerode";
 import type { DockerHost } from "../../contract/machines.js";
 import { environmentError } from "../../kit/errors.js";
 import { orphanedServices, type ServiceKind } from "../processes.js";
-import type { IsAlive, Leftover, RuntimeDescription, RuntimeOptions } from "../runtime-types.js";
-import { checkEngine, hasEngineStatus, NoAnswer } from "./container-engine.js";
+import type {
+  IsAlive,
+  Leftover,
+  ProgramSource,
+  RuntimeDescription,
+  RuntimeOptions,
+} from "../runtime-types.js";
+import { checkEngine, findImage, hasEngineStatus, NoAnswer } from "./container-engine.js";
 import { podCaps } from "./container-options.js";
 import { removeContainer } from "./container-part.js";
 import { ContainerRuntime } from "./container-runtime.js";
 import type { EngineAccess } from "./endpoint.js";
-import { noImage } from "./images.js";
+import { missingImage, noImage } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { outdatedImages } from "./own-images.js";
 
@@ -89,8 +95,7 @@ export function containerRuntime(runtimeEngines: Engines): RuntimeDescription {
     },
     appliedCaps: (caps, cpus) => podCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
     partFaults: { kill: true, pause: true, disconnect: true },
-    // An image is pulled when it is needed.
-    has: async (program) => (program.image ? true : noImage(program)),
+    has: (program) => hasImage(engines, program),
     open: (options) => openRuntime(runtimeEngines, options),
     leftovers: async (isAlive) => [
       ...(await foundOn(engines, (docker) => findLeftovers(docker, isAlive))),
@@ -99,6 +104,21 @@ export function containerRuntime(runtimeEngines: Engines): RuntimeDescription {
     outdated: (packageFolder) =>
       foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
   };
+}
+
+/** Whether an image is known, which is pulled when it is needed; that of an app must be here. */
+async function hasImage(
+  [engine]: readonly Engine[],
+  program: ProgramSource,
+): Promise<true | string> {
+  const { image, isApp } = program;
+  if (!image) return noImage(program);
+  if (!isApp || !engine) return true;
+  const found = await withEngine(engine, async (docker) => ({
+    isHere: (await findImage(docker, image)) !== undefined,
+  }));
+  if ("unavailableReason" in found) return found.unavailableReason;
+  return found.isHere || missingImage(engine.name, image);
 }
 
 async function openRuntime(

@@ -6,7 +6,7 @@ import { pack } from "tar-stream";
 import type { DockerHost, RuntimeMachine } from "../../contract/machines.js";
 import { BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import { helperRole, ownPart, programEnvironment } from "../own-programs.js";
-import { waitForAnswer } from "../readiness.js";
+import { getBeside, waitForAnswer } from "../readiness.js";
 import {
   type EngineProperties,
   type ImageIdentity,
@@ -15,6 +15,7 @@ import {
   type PartFault,
   type PartFaults,
   type PartFile,
+  type ReadyAnswer,
   type RunningPart,
   textOf,
 } from "../runtime-types.js";
@@ -207,19 +208,32 @@ export class ContainerHost implements PartEngine, ImageHolder {
     const running = await this.#create(part, image, place, commandOf, ulimits);
     try {
       await onBegun(running);
-      const { bind, port } = place.address;
-      const inside = { host: bind === "0.0.0.0" ? "127.0.0.1" : bind, port };
-      await running.run(() =>
-        waitForAnswer(part, running, inside, (command) =>
-          ExecPart.run(this, running.container, part, command, {}),
-        ),
-      );
+      await running.run(() => this.#untilReady(part, running, place));
       return running;
     } catch (error) {
       await running.stop();
       this.#lowerRefusedUlimit(part, ulimits, error);
     }
     return this.#run(part, commandOf, onBegun, findPlace);
+  }
+
+  /** Asks a part from inside its container, and one that follows its image from a helper. */
+  async #untilReady(part: Part, running: ContainerPart, { address }: NetworkPlace): Promise<void> {
+    const { bind, port, host } = address;
+    const inside = { host: bind === "0.0.0.0" ? "127.0.0.1" : bind, port };
+    const asked = part.followsImage ? { host, port } : inside;
+    const { container } = part.followsImage ? await this.helper("server") : running;
+    await waitForAnswer(part, running, asked, (command, environment) =>
+      ExecPart.run(this, container, part, command, environment),
+    );
+  }
+
+  async get(url: string, headers?: Readonly<Record<string, string>>): Promise<ReadyAnswer> {
+    const { container } = await this.helper("server");
+    const part = ownPart("helper", "server");
+    const execute: Parameters<typeof getBeside>[0] = (command, environment) =>
+      ExecPart.run(this, container, part, command, environment);
+    return getBeside(execute, url, headers);
   }
 
   /**

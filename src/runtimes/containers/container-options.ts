@@ -35,6 +35,16 @@ export function refusedUlimit(message: string): Ulimit | undefined {
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
 }
 
+/** What a container needs not that runs a program which we know. */
+const CLOSED: Docker.HostConfig = {
+  CapDrop: ["ALL"],
+  ReadonlyRootfs: true,
+  Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
+};
+
+/** Keeps an engine from running the health check of an image, whose CPU time would be measured. */
+const NO_CHECK = { Test: ["NONE"] };
+
 interface ContainerRequest {
   part: Part;
   name: string;
@@ -49,7 +59,8 @@ interface ContainerRequest {
 
 /**
  * The options of a part's container, which is unprivileged, without capabilities, read-only, limited,
- * on its own network, and never restarted.
+ * on its own network, and never restarted. One that follows its image has the image's user, and what
+ * an engine gives it by default.
  */
 export function containerOptions({
   part,
@@ -63,12 +74,13 @@ export function containerOptions({
 }: ContainerRequest): Docker.ContainerCreateOptions {
   // The input ends with the connection of the process that writes to it.
   const input = part.takesInput ? INPUT : undefined;
+  const isOurs = part.followsImage === undefined;
   return definedOnly({
     name,
     Image: image,
-    Entrypoint: [program],
-    Cmd: parameters,
-    User: USER,
+    ...(isOurs ? { Entrypoint: [program], User: USER } : { Healthcheck: NO_CHECK }),
+    // An image has its own command where there are no arguments.
+    Cmd: isOurs || parameters.length > 0 ? parameters : undefined,
     Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
     WorkingDir: part.workingFolder === "own" ? OWN_FOLDER : undefined,
     Labels: { ...labels },
@@ -77,11 +89,9 @@ export function containerOptions({
     AttachStderr: true,
     HostConfig: {
       NetworkMode: network,
-      CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
-      ReadonlyRootfs: true,
+      ...(isOurs ? CLOSED : {}),
       Mounts: mountsOf(part),
-      Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
       RestartPolicy: { Name: "no" },
       PidsLimit: MOST_PROCESSES,
       Ulimits: Object.entries(ulimits).map(([kind, most]) => ({

@@ -8,7 +8,7 @@ import { ExecutedPart } from "../exec-part.js";
 import { LineClient, lineWriter, SplitOutput } from "../part-output.js";
 import { RestartablePart } from "../restartable-part.js";
 import type { RunDelays } from "../run-delay.js";
-import type { Caps, Exit, Part, PartCounters, RunningPart } from "../runtime-types.js";
+import type { Caps, Exit, Part, PartCounters, ReadyAnswer, RunningPart } from "../runtime-types.js";
 import { type EngineConnection, hasEngineStatus, NoAnswer } from "./container-engine.js";
 import { appliedCaps } from "./container-options.js";
 import { type ControlGroup, controlGroupOf, countersOf } from "./control-group.js";
@@ -93,6 +93,8 @@ class EngineOutput extends SplitOutput {
 type Link = NonNullable<NetworkPlace["link"]>;
 
 export interface PartEngine {
+  /** Sends a GET request from a container in the network of the parts. */
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<ReadyAnswer>;
   connection: EngineConnection;
   machine?: string | undefined;
   removeLater(container: Docker.Container): void;
@@ -104,6 +106,7 @@ const CHECK_END_EVERY_MS = 1_000;
 export class ContainerPart extends RestartablePart implements RunningPart {
   readonly address: NodePlace;
   readonly write?: (line: string) => void;
+  readonly get?: NonNullable<RunningPart["get"]>;
   readonly container: Docker.Container;
   readonly machine?: string;
   caps: Caps = {};
@@ -142,6 +145,8 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     });
     this.#takesInput = part.takesInput === true;
     if (this.#takesInput) this.write = (line) => this.#writeLine(line);
+    if (part.followsImage)
+      this.get = (path, headers) => engine.get(`http://${host}:${port}${path}`, headers);
   }
 
   /** Starts the container for the first time. @param untilReady waits until the part answers */

@@ -275,8 +275,9 @@ export class ContainerRuntime implements Runtime {
 
     await this.#findUnstartedPrograms(options.programs);
     if (network === HOST_NETWORK) await requireReachable(this.#hosts);
-    await Promise.all(options.programs.map((program) => this.#readCommand(program)));
-    await Promise.all(options.programs.map((program) => this.#readVersion(program)));
+    const programs = options.programs.filter(({ isApp }) => !isApp);
+    await Promise.all(programs.map((program) => this.#readCommand(program)));
+    await Promise.all(programs.map((program) => this.#readVersion(program)));
   }
 
   async #prepareOwnImages(sources: readonly ImageHolder[], options: RuntimeOptions): Promise<void> {

@@ -20,7 +20,14 @@ export function movedTag({ name, digest }: ImageIdentity, listed = imageDigests)
   return [`the tag ${name} has moved: the image here is ${digest}, the listed one ${expected}`];
 }
 
-/** The images of these programs by id, pulled where missing, or a text on why one is not available. */
+/** Why the image of an app cannot be used. */
+export const missingImage = (engine: string, name: string): string =>
+  `${engine} has no image ${name}: build it, or get it with: ${engine.toLowerCase()} pull ${name}`;
+
+/**
+ * The images of these programs by id, pulled where missing, or a text on why one is not available.
+ * Images of apps are not pulled.
+ */
 export async function programImages(
   docker: Docker,
   { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
@@ -28,10 +35,13 @@ export async function programImages(
 ): Promise<Map<string, ImageIdentity | string>> {
   const entries = await Promise.all(
     programs.map(async (program) => {
-      const { id, image } = program;
-      const availableImage = image
-        ? pulled(docker, image, digests[image], onSetupStep).catch(messageOf)
-        : noImage(program);
+      const { id, image, isApp } = program;
+      if (!image) return [id, noImage(program)] as const;
+      const availableImage = isApp
+        ? findImage(docker, image).then(
+            (found) => found ?? `there is no image ${image} here any more`,
+          )
+        : pulled(docker, image, digests[image], onSetupStep).catch(messageOf);
       return [id, await availableImage] as const;
     }),
   );

@@ -7,7 +7,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { askDirectly } from "../../kit/direct-http.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { ownPrograms, programEnvironment, requireVersion } from "../own-programs.js";
-import { waitUntilReady } from "../readiness.js";
+import { ReadyQuestion, waitUntilReady } from "../readiness.js";
 import {
   type Caps,
   type FoundProgram,
@@ -30,41 +30,6 @@ import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environ
 const PORT_TAKEN = /EADDRINUSE|address already in use/i;
 /** In which a store that cannot have its port has ended. */
 const BINDS_WITHIN_MS = 200;
-
-/** Asks a part whether it is ready, and keeps what the last answer says where it is not. */
-class ReadyQuestion {
-  readonly #part: Part;
-  readonly #allocation: PartAllocation;
-  #status: number | undefined;
-
-  constructor(part: Part, allocation: PartAllocation) {
-    this.#part = part;
-    this.#allocation = allocation;
-  }
-
-  async ask(): Promise<boolean> {
-    const { ready } = this.#part;
-    if (!ready) return true;
-    try {
-      const { host, port } = this.#allocation;
-      const { path, headers } = ready;
-      const url = `http://${host}:${port}${path}`;
-      const answer = await askDirectly(url, { timeout_ms: 2_000, ...definedOnly({ headers }) });
-      this.#status = answer.status;
-      return ready.accepts(answer);
-    } catch {
-      return false;
-    }
-  }
-
-  /** What a person must know whose app does not become ready; undefined for our own parts. */
-  text(): string | undefined {
-    const { name, ready } = this.#part;
-    if (name === undefined || !ready) return undefined;
-    if (this.#status !== undefined) return `it answers GET ${ready.path} with ${this.#status}`;
-    return `nothing answers at the port that PORT names, which was ${this.#allocation.port}`;
-  }
-}
 
 const HOST = "127.0.0.1";
 
@@ -144,7 +109,13 @@ function localRuntime(
     const cwd = workingFolderOf(part, packageFolder, folder);
     const env = variablesOf(part, allocation);
     const stdin = part.interactive || part.takesInput ? "pipe" : "ignore";
-    const question = new ReadyQuestion(part, allocation);
+    const { host, port } = allocation;
+    const question = new ReadyQuestion(part, `which was ${port}`, ({ path, headers }) =>
+      askDirectly(`http://${host}:${port}${path}`, {
+        timeout_ms: 2_000,
+        ...definedOnly({ headers }),
+      }),
+    );
     const launch: Launch = {
       spawn: () => spawnProgram(program.path, part.arguments(allocation), cwd, env, stdin),
       isAnswered: () => question.ask(),

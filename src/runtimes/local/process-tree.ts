@@ -9,6 +9,7 @@ import {
   STOP_WITHIN_MS,
   signalGroup,
   signalProcess,
+  startTimeOf,
 } from "../processes.js";
 import type { PartCounters } from "../runtime-types.js";
 
@@ -83,6 +84,19 @@ export async function stopTree(root: number, ended: Promise<unknown>): Promise<v
   await Promise.race([ended, sleep(STOP_WITHIN_MS)]);
   await Promise.all(members.map(endProcess));
   await ended;
+}
+
+/**
+ * Ends a leftover process and all that it has started, also workers that lead groups of their own.
+ * Once the process itself is gone, nothing tells which they were.
+ * @throws Error where one of them does not end
+ */
+export async function endTree(root: { pid: number; started: string }): Promise<void> {
+  if ((await startTimeOf(root.pid)) !== root.started) return;
+  const tree = await processTree(root.pid);
+  const members = await Promise.all(tree.map(({ pid }) => identityOf(pid)));
+  // A process that still runs could start others, so it ends first.
+  for (const member of [root, ...members]) await endProcess(member);
 }
 
 /**

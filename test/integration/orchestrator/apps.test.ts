@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { processTree } from "../../../src/runtimes/local/process-tree.js";
+import { startTimeOf } from "../../../src/runtimes/processes.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
@@ -10,8 +12,11 @@ const newHome = temporaryFolders();
 const folder = join(ROOT, "test/helpers/measured-apps");
 const NODE = `${process.execPath} node-app.cjs`;
 
-const run = (apps: Readonly<Record<string, string>>, ...flags: readonly string[]) => {
-  const home = newHome();
+type Apps = Readonly<Record<string, string>>;
+
+const run = (apps: Apps, ...flags: readonly string[]) => campaignIn(newHome(), apps, ...flags);
+
+function campaignIn(home: string, apps: Apps, ...flags: readonly string[]): Campaign {
   const named = Object.entries(apps).flatMap(([name, command]) => ["--app", `${name}=${command}`]);
   const short = ["--duration-mode", "custom:1", "--warmup", "0.2", "--runs", "1", "--seed", "1"];
   const places = ["--app-folder", folder, "--output", join(home, "results root")];
@@ -24,7 +29,7 @@ const run = (apps: Readonly<Record<string, string>>, ...flags: readonly string[]
     "/items",
     ...flags,
   ]);
-};
+}
 
 const serverOf = (campaign: Campaign, label: string) => {
   const result = campaign.measured.find(
@@ -76,6 +81,29 @@ test("an app gets the address of a fresh store in its variable", needs(["redis"]
   expect(result?.outcome).toBe("served");
   expect(result?.resources["store-1"]?.kind).toBe("store");
   expect(result?.verdict.status).not.toBe("invalid");
+});
+
+test("kill -9 ends an app with its workers, and --resume goes on with the headers given again", async () => {
+  const home = newHome();
+  const header = ["--header", "Authorization: Bearer s3cret"];
+  const forks = { forks: `${process.execPath} forking-app.cjs` };
+  const killed = campaignIn(home, forks, "--runs", "2", "--no-copy", ...header);
+  await killed.waitForLog("measure", 2);
+  const app = await processTree(await killed.part("server-1"));
+  expect(app.length).toBeGreaterThan(1);
+  killed.signal("SIGKILL");
+  await killed.ended;
+  const isThere = async ({ pid }: (typeof app)[number]) => (await startTimeOf(pid)) !== undefined;
+  await vi.waitFor(async () => expect(await Promise.all(app.map(isThere))).not.toContain(true), {
+    timeout: 10_000,
+  });
+
+  const refused = await Campaign.resume(home).ended;
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/Authorization/)]);
+  const resumed = Campaign.resume(home, header);
+  await resumed.ends();
+  expect(resumed.measured.map(({ outcome }) => outcome)).toEqual(["served", "served"]);
+  expect(resumed.manifest.sessions).toHaveLength(2);
 });
 
 /** Apps that cannot be measured, with the line that each of them gets. */

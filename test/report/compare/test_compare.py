@@ -115,10 +115,12 @@ def put(tmp_path: Path) -> Put:
     return write
 
 
-def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
+def test_two_targets_of_the_latest_campaign(call: Call, put: Put, tmp_path: Path) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000})
-    worse = call(IOVALKEY, GLIDE, "--format", "json")
+    junit = tmp_path / "comparison.xml"
+    worse = call(IOVALKEY, GLIDE, "--format", "json", "--junit", str(junit))
     assert worse.code == 6
+    assert '<failure message="0.833×' in junit.read_text(encoding="utf-8")
     (row,) = worse.document["comparisons"]
     assert row["conclusion"] == "slower"
     assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)

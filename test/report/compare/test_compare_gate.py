@@ -97,9 +97,13 @@ def test_a_gate_passes_below_the_tolerated_loss_and_fails_beyond_it(
     tmp_path: Path, gate: Gate, speed: float, cpu: float, code: int, verdict: str
 ) -> None:
     put(tmp_path, speed, cpu)
-    answer = gate()
+    junit = tmp_path / "gate.xml"
+    answer = gate("--junit", str(junit))
     assert (answer.code, answer.gate["verdict"]) == (code, verdict)
     assert {row["figure"] for row in answer.gate["figures"]} == {"throughput", "CPU per request"}
+    # In JUnit's XML a loss that was shown is a failure where the gate fails.
+    failures = (speed < 0.9) + (cpu > 1.1)
+    assert junit.read_text(encoding="utf-8").count("<failure") == failures
     assert gate("--fail-on", "never").code == 0
 
 

@@ -96,7 +96,7 @@ export async function runApiAudit(
     const folder = await abortable(signal, createCampaignFolder(root, new Date()));
     await lease.update({ folder });
     const document = await auditApi(opened, api, plan, folder);
-    await makeReport({ packageFolder, signal, holdProcess }, folder, eventLog);
+    await makeReport({ packageFolder, signal, holdProcess }, folder, eventLog, output.junit);
     return { exitCode: exitCodeOf(document), folder };
   } finally {
     client.close();

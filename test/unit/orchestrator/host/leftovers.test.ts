@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -22,7 +23,7 @@ import {
   leasesFolder,
   thisOwner,
 } from "../../../../src/orchestrator/ownership/state-folder.js";
-import { startTimeOf } from "../../../../src/runtimes/processes.js";
+import { signalProcess, startTimeOf } from "../../../../src/runtimes/processes.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 
@@ -46,6 +47,24 @@ async function sleeper(): Promise<{ pid: number; started: string; ended: Promise
   });
   const pid = child.pid ?? 0;
   return { pid, started: (await startTimeOf(pid)) ?? "", ended };
+}
+
+/** A process whose worker is in a group of its own, as a cluster's may be. */
+async function forker(): Promise<{ pid: number; worker: number }> {
+  const program = `
+    const { spawn } = require("node:child_process");
+    console.log(spawn("sleep", ["60"], { detached: true, stdio: "ignore" }).pid);`;
+  const child = spawn(process.execPath, ["-e", program], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [text] = await once(child.stdout, "data");
+  const worker = Number(text);
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+    signalProcess(worker, "SIGKILL");
+  });
+  return { pid: child.pid ?? 0, worker };
 }
 
 /** Somebody who once had this process id. */
@@ -119,6 +138,14 @@ describe("what a killed campaign left", () => {
     // The next start, or `clean`, needs it for the rest.
     expect(existsSync(path)).toBe(true);
     await endListed(join(state, "none"));
+  });
+
+  test("is ended with a worker that has left its group, while that still has its parent", async () => {
+    const { pid, worker } = await forker();
+    const started = (await startTimeOf(pid)) ?? "";
+    await endListed(lease(dead, [{ pid, started }], work()));
+    await vi.waitFor(async () => expect(await startTimeOf(worker)).toBeUndefined());
+    expect(await startTimeOf(pid)).toBeUndefined();
   });
 
   test("is left alone as long as its campaign lives [R-killed-3]", async () => {

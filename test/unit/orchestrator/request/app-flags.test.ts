@@ -83,6 +83,43 @@ test.each([
   expect(() => parsed([...TWO, ...flags])).toThrow(message);
 });
 
+/** An app as it was written, with what it is. */
+const WRITTEN = [
+  ["my-api:1.2", "my-api:1.2", []],
+  ["image:my-api", "my-api", []],
+  ["image:image:1.2", "image:1.2", []],
+  ["ghcr.io:5000/org/my_api:v1", "ghcr.io:5000/org/my_api:v1", []],
+  [`my-api@sha256:${"a".repeat(64)}`, `my-api@sha256:${"a".repeat(64)}`, []],
+  ["image:my-api:1.2 node 'b c.js' {port}", "my-api:1.2", ["node", "b c.js", "{port}"]],
+  ["./my-api:1.2", undefined, ["./my-api:1.2"]],
+  ["my-api", undefined, ["my-api"]],
+  ["my-api:1.2 --fast", undefined, ["my-api:1.2", "--fast"]],
+  ["My-Api:1.2", undefined, ["My-Api:1.2"]],
+] as const;
+
+test.each(WRITTEN)("the app %j is the image %j, or a command", (written, image, words) => {
+  const [app] = parsed(["--app", `one=${written}`]).apps?.apps ?? [];
+  expect([app?.command, app?.image, app?.words]).toEqual([written, image, words]);
+});
+
+test("images run on an engine, which auto looks for; commands run on this machine", () => {
+  const placeOf = (...flags: string[]) => parsed(["--app", "one=my-api:1.2", ...flags]).place;
+  expect(placeOf()).toMatchObject({ runtime: "auto", needsContainers: true });
+  expect(placeOf("--runtime", "podman")).toMatchObject({ runtime: "podman" });
+  expect(parsed(TWO).place).toMatchObject({ runtime: "local" });
+  expect(parsed(TWO).place.needsContainers).toBeUndefined();
+});
+
+test.each([
+  [["--runtime", "local"], /--runtime local.*one is an image.*docker or podman/],
+  [["--runtime", "kubernetes"], /--runtime kubernetes.*docker or podman/],
+  [["--app", "two=node b.js"], /one is the image my-api:1\.2, but two is a command/],
+  [["--url", "two=http://127.0.0.1:3000"], /two already runs/],
+  [["--app", "two=image:My-Api"], /image:my-api:1\.2/],
+])("with an image %j is refused in one line", (flags, message) => {
+  expect(() => parsed(["--app", "one=my-api:1.2", ...flags])).toThrow(message);
+});
+
 test("flags about apps need one", () => {
   expect(() => parsed(["--clients", "iovalkey", "--path", "/"])).toThrow(/--path.*--app/);
 });
