@@ -1,19 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import type { Look } from "./chromium.js";
 import { expectSound, LOOKS, open as openPage } from "./page.js";
 
 const PAGES = ["index.html", "compare.html", "trends.html"];
 
 describe("the pages over several campaigns in a browser", needs(["chromium"]), () => {
-  const open = (name: string, look?: Look) => openPage(`campaigns/report/${name}`, look);
+  const open = (name: string) => openPage(`campaigns/report/${name}`);
 
   test.each(PAGES)(
     "%s asks for nothing, fits a phone, and has no serious finding of axe",
     async (name) => {
-      for (const look of LOOKS) {
-        const { page, complaints } = await open(name, look);
-        expect(await page.locator("h1").count()).toBe(1);
+      const { page, complaints } = await open(name);
+      expect(await page.locator("h1").count()).toBe(1);
+      for (const { width, colorScheme } of LOOKS) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
         await expectSound(page, complaints);
       }
     },

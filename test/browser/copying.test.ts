@@ -1,14 +1,13 @@
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { type Opening, openReport } from "./page.js";
+import { openReport, sharedReport } from "./page.js";
 
 describe("tables that are copied as Markdown", needs(["chromium"]), () => {
-  async function open(opening: Opening = {}) {
-    const opened = await openReport("report", opening);
-    await opened.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    return opened;
-  }
+  const sharedPage = sharedReport("report");
+  const letCopy = (page: Page) =>
+    page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  beforeAll(() => letCopy(sharedPage().page));
   const button = (page: Page, table: string) => page.locator(`button[data-copy="${table}"]`);
   const clipboard = (page: Page) =>
     page.evaluate("navigator.clipboard.readText()") as Promise<string>;
@@ -33,7 +32,7 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
       );
 
   test("every table is copied with its title and campaign, as one table without an empty column", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = sharedPage();
     const tables = (await page.evaluate(
       "[...document.querySelectorAll('button[data-copy]')].map(({ dataset }) => dataset.copy)",
     )) as string[];
@@ -58,18 +57,8 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     expect(complaints).toEqual([]);
   });
 
-  test("line breaks, bars and markup in a cell stay in the cell", async () => {
-    const { page } = await open();
-    await page.evaluate(`{
-      const cell = document.querySelector("#problem-rows tbody .reasons");
-      cell.innerHTML = "<p>one | *two*</p><p>three\\nfour<br>five</p>";
-    }`);
-    const [, , first] = cells(await copied(page, "problem-rows"));
-    expect(first).toContain("one \\| \\*two\\*; three four five");
-  });
-
   test("verdicts are copied", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const [header = [], , ...rows] = cells(await copied(page, "table2"));
     const verdict = header.findIndex((name) => name.startsWith("Verdict"));
     expect(rows.map((row) => row[verdict])).toContainEqual(expect.stringContaining("invalid"));
@@ -83,7 +72,8 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
   });
 
   test("what the filters hide is not copied, and the copy says so", async () => {
-    const { page } = await open({ address: "?client=iovalkey" });
+    const { page } = await openReport("report", { address: "?client=iovalkey" });
+    await letCopy(page);
     const markdown = await copied(page, "run-rows");
     expect(markdown.split("\n")[0]).toContain(", filtered: 6 of 23 configurations**");
     const [, , ...rows] = cells(markdown);
@@ -92,7 +82,7 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
   });
 
   test("the button says that it copied, and has its own text again, however often it is pressed", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const copy = button(page, "table1");
     const before = await copy.innerHTML();
     // It says so for 1.5 s, which a busy machine may miss.
@@ -108,5 +98,16 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     await expect.poll(() => said.jsonValue(), { timeout: 20_000 }).toContain("Copied");
     await copy.click();
     await expect.poll(() => copy.innerHTML(), { timeout: 60_000 }).toBe(before);
+  });
+
+  // It changes the page.
+  test("line breaks, bars and markup in a cell stay in the cell", async () => {
+    const { page } = sharedPage();
+    await page.evaluate(`{
+      const cell = document.querySelector("#problem-rows tbody .reasons");
+      cell.innerHTML = "<p>one | *two*</p><p>three\\nfour<br>five</p>";
+    }`);
+    const [, , first] = cells(await copied(page, "problem-rows"));
+    expect(first).toContain("one \\| \\*two\\*; three four five");
   });
 });

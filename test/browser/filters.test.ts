@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { type Opening, openReport } from "./page.js";
+import { sharedReport, showAll } from "./page.js";
 
 describe("what the filters leave of the report", needs(["chromium"]), () => {
-  const open = (opening?: Opening) => openReport("report", opening);
+  const sharedPage = sharedReport("report");
 
   /**
    * What a reader sees that names one of `words`. The form offers every value; the command and the
@@ -24,17 +24,17 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
     }`) as Promise<string[]>;
 
   test("nothing names a client that is filtered away", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const others = ["valkey-glide", "node-redis", "ioredis"];
     expect((await naming(page, others)).length).toBeGreaterThan(20);
     await page.locator('.chip input[value="iovalkey"]').check();
     expect(await naming(page, others)).toEqual([]);
-    await page.getByRole("button", { name: "Show all", exact: true }).click();
+    await showAll(page);
     expect((await naming(page, others)).length).toBeGreaterThan(20);
   });
 
   test("what is said of all configurations goes with a filter, and the page says why", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const headline = page.locator("#answer .headline");
     const notice = page.locator("[data-when=filtered]", { hasText: "Ratios and conclusions" });
     expect(await headline.isVisible()).toBe(true);
@@ -48,7 +48,7 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
   });
 
   test("numbers in headings follow", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const hint = (section: string) =>
       page.locator(`#${section} > details > summary [data-count]`).textContent();
     expect([await hint("tables"), await hint("runs"), await hint("problems")]).toEqual([

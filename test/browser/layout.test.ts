@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
+import { drawn, expectSound, openReport, sharedReport, showAll } from "./page.js";
 
 const SECTIONS = {
   throughput: ["throughput", "tradeoff", "ceiling"],
@@ -23,22 +23,23 @@ const SECTIONS = {
   method: [],
 };
 
-describe("what is open and what is folded in the report", needs(["chromium"]), () => {
-  // Two rankings and the controls: ten targets, five runs of each.
-  const open = (opening?: Opening) => openReport("layout", opening);
+const height = (page: Page) =>
+  page.evaluate("document.documentElement.scrollHeight") as Promise<number>;
+const runs = (page: Page) => page.locator("#run-rows tbody tr:visible");
+const fold = (page: Page, section: string) => page.locator(`#${section} > details`);
 
-  const height = (page: Page) =>
-    page.evaluate("document.documentElement.scrollHeight") as Promise<number>;
-  const runs = (page: Page) => page.locator("#run-rows tbody tr:visible");
-  const fold = (page: Page, section: string) => page.locator(`#${section} > details`);
+// Two rankings and the controls: ten targets, five runs of each.
+describe("what is open and what is folded in the report", needs(["chromium"]), () => {
+  const sharedPage = sharedReport("layout", { folded: true });
 
   test.each([
-    { width: 1280, height: 800, mostPx: 4000 },
     { width: 390, height: 844, mostPx: 8000 },
+    { width: 1280, height: 800, mostPx: 4000 },
   ])(
     "is at most $mostPx px high at $width px, and its first screen holds the picture",
     async (look) => {
-      const { page, complaints } = await open({ width: look.width, folded: true });
+      const { page, complaints } = sharedPage();
+      await page.setViewportSize({ width: look.width, height: 900 });
       expect(await height(page)).toBeLessThanOrEqual(look.mostPx);
       const forest = await page.locator(".forest").boundingBox();
       expect((forest?.y ?? 0) + (forest?.height ?? 0)).toBeLessThanOrEqual(look.height);
@@ -50,7 +51,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   );
 
   test("folds every section, and each says what it is about", async () => {
-    const { page } = await open({ folded: true });
+    const { page } = sharedPage();
     for (const [id, charts] of Object.entries(SECTIONS)) {
       expect(await fold(page, id).getAttribute("open"), id).toBeNull();
       expect(await page.locator(`#${id} summary .hint`).first().textContent(), id).not.toBe("");
@@ -59,36 +60,94 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     }
   });
 
-  test.each([1280, 375])(
-    "draws a folded chart at its size once it is unfolded, at %i px",
-    async (width) => {
-      const { page, complaints } = await open({ width, folded: true });
-      for (const [section, charts] of Object.entries(SECTIONS)) {
-        if (charts.length === 0) continue;
-        for (const id of charts)
-          expect(await page.locator(`#chart-${id}`).getAttribute("data-drawn"), id).toBeNull();
-        await fold(page, section).locator("summary").first().focus();
-        await page.keyboard.press("Enter");
-        for (const id of charts) {
-          const chart = await drawn(page, id);
-          const [svg, place] = await Promise.all([
-            chart.locator(".main-svg").first().boundingBox(),
-            chart.boundingBox(),
-          ]);
-          expect(svg?.width, id).toBe(place?.width);
-          expect(svg?.width, id).toBeGreaterThan(width === 1280 ? 560 : 330);
-          expect(await chart.locator(".trace").count(), id).toBeGreaterThan(0);
-        }
-      }
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-      expect(complaints).toEqual([]);
-    },
-  );
+  test("draws a chart anew that was folded while the filters changed", async () => {
+    const { page } = sharedPage();
+    const chart = page.locator("#chart-memory");
+    const summary = fold(page, "memory").locator("summary").first();
+    const bars = () => chart.locator(".bars .point").count();
+    await summary.click();
+    await drawn(page, "memory");
+    const all = await bars();
+    await summary.click();
+    await page.locator('.chip input[value="iovalkey"]').check();
+    await summary.click();
+    await expect.poll(bars).toBeLessThan(all);
+    expect(await bars()).toBeGreaterThan(0);
+    await showAll(page);
+    await summary.click();
+  });
 
-  test.each([320, 390, 1280, 1440, 1920])(
+  test("a link to a section unfolds it", async () => {
+    const { page } = sharedPage();
+    for (const section of ["tables", "errors", "environment", "method"]) {
+      await page.locator(`nav a[href="#${section}"]`).click();
+      await expect.poll(() => fold(page, section).getAttribute("open")).toBe("");
+    }
+  });
+
+  // It changes the page.
+  test("draws a chart at its width, most of which its bars have where labels are long", async () => {
+    const { page } = sharedPage();
+    await page.evaluate(`for (const each of benchPage.data.figures.throughput.layout.meta.categories)
+      each.text = "long ".repeat(14)`);
+    await fold(page, "throughput").locator("summary").first().click();
+    const chart = await drawn(page, "throughput");
+    const [bars, svg, whole] = await Promise.all([
+      chart.locator(".nsewdrag").first().boundingBox(),
+      chart.locator(".main-svg").first().boundingBox(),
+      chart.boundingBox(),
+    ]);
+    expect(svg?.width).toBe(whole?.width);
+    expect(svg?.width).toBeGreaterThan(560);
+    expect(bars?.width).toBeGreaterThan(0.8 * (whole?.width ?? 0));
+  });
+
+  test("prints every run", async () => {
+    const { page } = sharedPage();
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    await page.emulateMedia({ media: "print" });
+    expect(await runs(page).count()).toBe(50);
+  });
+
+  test("an address with a section unfolds it alone", async () => {
+    const { page } = await openReport("layout", { address: "#method", folded: true });
+    expect(await fold(page, "method").getAttribute("open")).toBe("");
+    expect(await fold(page, "tables").getAttribute("open")).toBeNull();
+  });
+
+  // In light and at 1280 px: the report of report.test.ts.
+  test("draws a folded chart at its size once it is unfolded, on a phone in dark, and has no serious finding of axe", async () => {
+    const look = { width: 375, colorScheme: "dark", folded: true } as const;
+    const { page, complaints } = await openReport("layout", look);
+    for (const [section, charts] of Object.entries(SECTIONS)) {
+      if (charts.length === 0) continue;
+      for (const id of charts)
+        expect(await page.locator(`#chart-${id}`).getAttribute("data-drawn"), id).toBeNull();
+      await fold(page, section).locator("summary").first().focus();
+      await page.keyboard.press("Enter");
+      for (const id of charts) {
+        const chart = await drawn(page, id);
+        const [svg, place] = await Promise.all([
+          chart.locator(".main-svg").first().boundingBox(),
+          chart.boundingBox(),
+        ]);
+        expect(svg?.width, id).toBe(place?.width);
+        expect(svg?.width, id).toBeGreaterThan(330);
+        expect(await chart.locator(".trace").count(), id).toBeGreaterThan(0);
+      }
+    }
+    await expectSound(page, complaints);
+  });
+});
+
+describe("the report with all unfolded", needs(["chromium"]), () => {
+  const sharedPage = sharedReport("layout");
+
+  test.each([320, 390, 1440, 1920, 1280])(
     "cuts no cell's text in any table, at %i px",
     async (width) => {
-      const { page } = await open({ width });
+      const { page } = sharedPage();
+      await page.setViewportSize({ width, height: 900 });
       const cut =
         await page.evaluate(`[...document.querySelectorAll("td, th, .badge, .forest-row span")]
       .filter((cell) => cell.checkVisibility() && !cell.classList.contains("forest-axis"))
@@ -110,7 +169,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   );
 
   test("shows the same view in every chart of a section", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const select = (id: string) => page.locator(`figure:has(#chart-${id}) .view select`);
     await drawn(page, "series");
     const texts = await select("series").locator("option").allTextContents();
@@ -120,50 +179,29 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     expect(await select("percentiles").inputValue()).toBe(texts[0]);
   });
 
-  test("leaves most of a chart to its bars where labels are long", async () => {
-    const { page } = await open({ folded: true });
-    await page.evaluate(`for (const each of benchPage.data.figures.throughput.layout.meta.categories)
-      each.text = "long ".repeat(14)`);
-    await fold(page, "throughput").locator("summary").first().click();
-    const chart = await drawn(page, "throughput");
-    const [bars, whole] = await Promise.all([
-      chart.locator(".nsewdrag").first().boundingBox(),
-      chart.boundingBox(),
-    ]);
-    expect(bars?.width).toBeGreaterThan(0.8 * (whole?.width ?? 0));
+  test("lists the first 15 runs of the order that the table was sorted by", async () => {
+    const { page } = sharedPage();
+    const figures = async () =>
+      (
+        await page
+          .locator("#run-rows tbody tr:visible td[data-sort]:nth-of-type(3)")
+          .allInnerTexts()
+      ).map((text) => Number(text.replaceAll(",", "")));
+    await page
+      .locator("#run-rows thead")
+      .getByRole("button", { name: /^Throughput/ })
+      .click();
+    const first = await figures();
+    expect(first).toHaveLength(15);
+    const more = page.locator("#runs button.more-rows");
+    await more.click();
+    const all = (await figures()).sort((a, b) => b - a);
+    expect(first).toEqual(all.slice(0, 15));
+    await more.click();
   });
-
-  test("draws a chart anew that was folded while the filters changed", async () => {
-    const { page } = await open({ folded: true });
-    const chart = page.locator("#chart-memory");
-    const summary = fold(page, "memory").locator("summary").first();
-    const bars = () => chart.locator(".bars .point").count();
-    await summary.click();
-    await drawn(page, "memory");
-    const all = await bars();
-    await summary.click();
-    await page.locator('.chip input[value="iovalkey"]').check();
-    await summary.click();
-    await expect.poll(bars).toBeLessThan(all);
-    expect(await bars()).toBeGreaterThan(0);
-  });
-
-  test.each(["tables", "errors", "environment", "method"])(
-    "a link to %s unfolds it",
-    async (section) => {
-      const { page } = await open({ folded: true });
-      await page.locator(`nav a[href="#${section}"]`).click();
-      await expect.poll(() => fold(page, section).getAttribute("open")).toBe("");
-      const again = await open({ address: `#${section}`, folded: true });
-      expect(await fold(again.page, section).getAttribute("open")).toBe("");
-      expect(
-        await fold(again.page, section === "method" ? "tables" : "method").getAttribute("open"),
-      ).toBeNull();
-    },
-  );
 
   test("lists 15 runs until all are asked for, of those that the filters leave", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = sharedPage();
     expect(await runs(page).count()).toBe(15);
     const button = page.locator("#runs button.more-rows");
     expect(await button.textContent()).toBe("Show all 50 runs");
@@ -180,39 +218,4 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     expect(await button.isVisible()).toBe(false);
     expect(complaints).toEqual([]);
   });
-
-  test("lists the first 15 runs of the order that the table was sorted by", async () => {
-    const { page } = await open();
-    const figures = async () =>
-      (
-        await page
-          .locator("#run-rows tbody tr:visible td[data-sort]:nth-of-type(3)")
-          .allInnerTexts()
-      ).map((text) => Number(text.replaceAll(",", "")));
-    await page
-      .locator("#run-rows thead")
-      .getByRole("button", { name: /^Throughput/ })
-      .click();
-    const first = await figures();
-    expect(first).toHaveLength(15);
-    await page.locator("#runs button.more-rows").click();
-    const all = (await figures()).sort((a, b) => b - a);
-    expect(first).toEqual(all.slice(0, 15));
-  });
-
-  test("prints every run", async () => {
-    const { page } = await open({ folded: true });
-    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-    await page.emulateMedia({ media: "print" });
-    expect(await runs(page).count()).toBe(50);
-  });
-
-  test.each(LOOKS)(
-    "has no serious finding of axe, all unfolded, in $colorScheme at $width px",
-    async (look) => {
-      const { page, complaints } = await open(look);
-      for (const charts of Object.values(SECTIONS)) for (const id of charts) await drawn(page, id);
-      await expectSound(page, complaints);
-    },
-  );
 });

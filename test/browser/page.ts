@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, expect, inject, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished } from "vitest";
 import { type Look, openPage, seriousFindings } from "./chromium.js";
 
 export interface Opening extends Look {
@@ -15,13 +15,15 @@ let browser: Browser | undefined;
 const connected = async () => (browser ??= await chromium.connect(inject("browser")));
 afterAll(() => browser?.close());
 
-/**
- * Opens a page that `write_pages.py` made until the test ends, and collects whatever it should not
- * do.
- */
-export async function open(path: string, look: Look = {}, address = "") {
+/** Opens a page that `write_pages.py` made, and collects whatever it should not do. */
+async function openUntilClosed(path: string, look: Look, address: string) {
   const url = pathToFileURL(join(inject("pages"), path)).href + address;
-  const opened = await openPage(await connected(), url, look);
+  return openPage(await connected(), url, look);
+}
+
+/** Opens a page until the test ends. */
+export async function open(path: string, look: Look = {}, address = "") {
+  const opened = await openUntilClosed(path, look, address);
   onTestFinished(() => opened.page.context().close());
   return opened;
 }
@@ -47,13 +49,37 @@ export async function drawn(page: Page, id: string) {
   return chart;
 }
 
-/** Opens the report of a campaign. */
-export async function openReport(name: string, { address, folded = false, ...look }: Opening = {}) {
-  const opened = await open(`${name}/report/index.html`, look, address);
-  await opened.page.waitForSelector("html[data-ready]");
+async function waitUntilReady(page: Page, folded: boolean) {
+  await page.waitForSelector("html[data-ready]");
   if (!folded)
-    await opened.page.evaluate(
+    await page.evaluate(
       "for (const part of document.querySelectorAll('details')) part.open = true",
     );
+}
+
+const reportPath = (name: string) => `${name}/report/index.html`;
+
+/** Opens the report of a campaign until the test ends. */
+export async function openReport(name: string, { address, folded = false, ...look }: Opening = {}) {
+  const opened = await open(reportPath(name), look, address);
+  await waitUntilReady(opened.page, folded);
   return opened;
 }
+
+/**
+ * One page of a report for the tests of a suite, which run one after the other: to open it takes
+ * longer than most of them. A test leaves the filters as it found them.
+ */
+export function sharedReport(name: string, { folded = false, ...look }: Opening = {}) {
+  let opened: Awaited<ReturnType<typeof openUntilClosed>>;
+  beforeAll(async () => {
+    opened = await openUntilClosed(reportPath(name), look, "");
+    await waitUntilReady(opened.page, folded);
+  });
+  afterAll(() => opened?.page.context().close());
+  return () => opened;
+}
+
+/** Takes all filters back. */
+export const showAll = (page: Page) =>
+  page.getByRole("button", { name: "Show all", exact: true }).click();

@@ -1,7 +1,15 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
+import {
+  drawn,
+  expectSound,
+  LOOKS,
+  type Opening,
+  openReport,
+  sharedReport,
+  showAll,
+} from "./page.js";
 
 const charts = "throughput latency percentiles tradeoff ceiling cpu memory limited series".split(
   " ",
@@ -9,6 +17,7 @@ const charts = "throughput latency percentiles tradeoff ceiling cpu memory limit
 
 describe("the report in a browser", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("report", opening);
+  const sharedPage = sharedReport("report");
 
   const shownRows = (page: Page, table: string) =>
     page.locator(`${table} tbody tr[data-row]:visible th`).allInnerTexts();
@@ -30,20 +39,20 @@ describe("the report in a browser", needs(["chromium"]), () => {
   );
 
   test("draws a chart only when it comes near", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     expect(await page.locator("#chart-series[data-drawn]").count()).toBe(0);
     await drawn(page, "series");
   });
 
   test("draws every run of a row", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const runs = (await drawn(page, "throughput")).locator(".scatterlayer path.point");
     // 21 rows of three runs, and the suspect and the invalid run of ioredis:cluster.
     expect(await runs.count()).toBe(65);
   });
 
   test("filters tables, rankings and charts together", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = sharedPage();
     expect(await bars(page)).toBe(22);
     await client(page, "iovalkey").check();
     await expect.poll(() => bars(page)).toBe(6);
@@ -63,7 +72,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
       1,
     );
     expect(await page.locator(".filters output").textContent()).toBe("1 of 23 configurations");
-    await page.getByRole("button", { name: "Show all", exact: true }).click();
+    await showAll(page);
     await expect.poll(() => bars(page)).toBe(22);
     expect(await page.locator("#table1").isVisible()).toBe(true);
     expect(complaints).toEqual([]);
@@ -82,7 +91,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
     expect(await again.page.locator(".chip input:checked").count()).toBe(2);
     expect(await again.page.getByLabel("Topology").inputValue()).toBe("cluster");
     expect(await shownRows(again.page, "#table2")).toEqual(rows);
-    await again.page.getByRole("button", { name: "Show all", exact: true }).click();
+    await showAll(again.page);
     expect(new URL(again.page.url()).search).toBe("");
     expect(again.complaints).toEqual([]);
   });
@@ -97,7 +106,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("filters the table that tells client and script apart", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = sharedPage();
     const apart = page.locator("#apart table");
     expect(await apart.count()).toBe(1);
     expect(await apart.locator("tbody tr:visible").count()).toBe(5);
@@ -108,13 +117,15 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await apart.isVisible()).toBe(false);
     expect(complaints).toEqual([]);
+    await showAll(page);
   });
 
   test("keeps the controls beside every topology", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await page.locator("#table-controls tbody tr:visible").count()).toBe(4);
     await expect.poll(() => bars(page)).toBe(9);
+    await showAll(page);
   });
 
   test("copes with a filter that leaves nothing to draw", async () => {
@@ -134,7 +145,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("draws one store, topology and load at a time where lines cross", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const chart = await drawn(page, "percentiles");
     const views = page.locator("figure", { has: chart }).locator(".view select");
     const offered = await views.locator("option").allInnerTexts();

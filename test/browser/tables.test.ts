@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { type Opening, openReport } from "./page.js";
+import { openReport, sharedReport, showAll } from "./page.js";
 
 describe("tables, keys and access in the report", needs(["chromium"]), () => {
-  const open = (opening?: Opening) => openReport("report", opening);
+  const sharedPage = sharedReport("report");
 
   const column = (page: Page, table: string, name: string) =>
     page.locator(`${table} thead th`, { has: page.getByRole("button", { name, exact: true }) });
@@ -21,7 +21,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   }
 
   test("sorts by a column, back, and as it was", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = sharedPage();
     const header = column(page, "#table1", "Throughput requests/s");
     const before = await names(page, "#table1");
     await header.getByRole("button").click();
@@ -38,7 +38,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("keeps rows without a figure last, whichever way it sorts", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const button = column(page, "#table2", "p99 ms at full load").getByRole("button");
     for (let clicks = 0; clicks < 2; clicks += 1) {
       await button.click();
@@ -47,17 +47,18 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("sorts by keyboard, and sorting survives a filter", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const button = column(page, "#table1", "p50 ms at full load").getByRole("button");
     await button.focus();
     await page.keyboard.press("Enter");
     const all = await names(page, "#table1");
     await page.locator('.chip input[value="iovalkey"]').check();
     expect(await names(page, "#table1")).toEqual(all.filter((name) => name.startsWith("iovalkey")));
+    await showAll(page);
   });
 
   test("leads by keyboard through the page in reading order", async () => {
-    const { page } = await open();
+    const { page } = await openReport("report");
     const seen: string[] = [];
     for (let presses = 0; presses < 70; presses += 1) {
       await page.keyboard.press("Tab");
@@ -81,7 +82,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("opens a folded answer that a link leads to", async () => {
-    const { page } = await open();
+    const { page } = sharedPage();
     const details = page.locator("#comparisons > details");
     await details.evaluate((element) => element.removeAttribute("open"));
     await page.locator(".decision tbody a").first().click();

@@ -4,7 +4,6 @@ import type { StoreSession } from "../../src/targets/target-types.js";
 import { type StoreKind, TestStore } from "./store.js";
 
 const PRIMARIES = 3;
-const NODES = 2 * PRIMARIES;
 const WITHIN_MS = 120_000;
 
 /** Further arguments of every node, or what makes those of one. */
@@ -31,22 +30,31 @@ export async function startNodes(
   }
 }
 
-/** Three primaries with a replica each: as little as tests need. */
+export type ClusterTopology = "cluster" | "cluster-3";
+
+/** Three primaries, with a replica each or alone: as little as tests need. */
 export class TestCluster {
   readonly nodes: readonly TestStore[];
+  readonly #topology: ClusterTopology;
 
-  private constructor(nodes: readonly TestStore[]) {
+  private constructor(nodes: readonly TestStore[], topology: ClusterTopology) {
     this.nodes = nodes;
+    this.#topology = topology;
   }
 
   get primaries(): readonly TestStore[] {
     return this.nodes.slice(0, PRIMARIES);
   }
 
-  static async start(kind: StoreKind = "valkey", more: NodeArguments = []): Promise<TestCluster> {
-    const cluster = new TestCluster(await startNodes(NODES, kind, more));
+  static async start(
+    kind: StoreKind = "valkey",
+    more: NodeArguments = [],
+    topology: ClusterTopology = "cluster",
+  ): Promise<TestCluster> {
+    const count = topology === "cluster" ? 2 * PRIMARIES : PRIMARIES;
+    const cluster = new TestCluster(await startNodes(count, kind, more), topology);
     try {
-      await cluster.#session((session) => session.form("cluster", performance.now() + WITHIN_MS));
+      await cluster.#session((session) => session.form(topology, performance.now() + WITHIN_MS));
       return cluster;
     } catch (error) {
       await cluster.stop();
@@ -59,7 +67,7 @@ export class TestCluster {
    */
   async run(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.run()));
-    await this.#session((session) => session.ready("cluster", performance.now() + WITHIN_MS));
+    await this.#session((session) => session.ready(this.#topology, performance.now() + WITHIN_MS));
   }
 
   /** As campaigns do it. */

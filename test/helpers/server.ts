@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import {
   type Health,
   healthSchema,
@@ -9,8 +9,7 @@ import {
   usageSchema,
 } from "../../src/contract/server-api.js";
 import { definedOnly } from "../../src/kit/defined-only.js";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { ROOT } from "./programs.js";
 
 export interface Answer {
   status: number;
@@ -48,8 +47,7 @@ export class TestServer {
 
   /** Starts it and does not wait: for servers that are to fail. */
   static spawn(environment: Record<string, string>): TestServer {
-    const child = spawn(process.execPath, ["--import", "tsx", "src/server/index.ts"], {
-      cwd: ROOT,
+    const child = spawn(process.execPath, [join(ROOT, "dist/server/index.js")], {
       env: { PATH: process.env.PATH, PORT: "0", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -23,10 +23,10 @@ export const KEYS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"];
 /** `times` of each key, in turns. */
 export const turns = (times: number): string[] => Array.from({ length: times }, () => KEYS).flat();
 
-/** Where limiters that clients have by an option are tried. */
+/** Where limiters that clients have by an option are tried. No client reads from replicas. */
 export const LIMITER_STORES = [
   ["valkey", "standalone"],
-  ["valkey", "cluster"],
+  ["valkey", "cluster-3"],
 ] as const;
 
 /** A store for all tests of a suite, empty before each. @param more arguments of its program */

@@ -25,7 +25,10 @@ export class StoreSetup {
     topology: string,
     more: readonly string[] = [],
   ): Promise<StoreSetup> {
-    const cluster = topology === "cluster" ? await TestCluster.start(kind, more) : undefined;
+    const cluster =
+      topology === "cluster" || topology === "cluster-3"
+        ? await TestCluster.start(kind, more, topology)
+        : undefined;
     const nodes = cluster?.nodes ?? [await TestStore.start(more, kind)];
     const addresses = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
     return new StoreSetup({ store: kind, topology, nodes: addresses }, nodes, cluster);

@@ -55,7 +55,7 @@ test("several workers are one generator: connections and counts add up, histogra
   const stub = await StubServer.start({ limit: 5 });
   const result = await measured({
     TARGET_URL: stub.url,
-    DURATION: "2.5",
+    DURATION: "1",
     CONNECTIONS: "5",
     WORKERS: "2",
     WARMUP: "0.3",

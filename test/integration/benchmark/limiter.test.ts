@@ -94,7 +94,7 @@ describe("a limiter on a real store", () => {
     { model: "open", rate_per_second: 100, arrivals: "constant", connections: 20 },
   ] as const)("that stops answering costs time-outs, each counted once: %j", async (load) => {
     const { store, spec } = await startStore();
-    const asked = { load, extent: { duration_s: 8 }, timeout_s: 1, warmup_s: 0 };
+    const asked = { load, extent: { duration_s: 4 }, timeout_s: 1, warmup_s: 0 };
     const running = generate(specFor("ioredis", spec, asked));
     await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain('"second"');
     store.pause();

@@ -25,14 +25,14 @@ function expectBroken({ measured }: Campaign, severity: string): MeasuredResult 
 
 test("a store of 3 MB that evicts: suspect by M14", async () => {
   const small = ["--maxmemory", "3mb", "--maxmemory-policy", "volatile-lru"];
-  const flags = ["--traffic", "mixed10", "--duration-mode", "custom:5", "--concurrency", "20"];
+  const flags = ["--traffic", "mixed10", "--duration-mode", "requests:5000"];
   const { campaign } = await onStore(small, flags);
   await campaign.ends();
   expectBroken(campaign, "suspect");
 });
 
 test("a store that restarts in the window: invalid by M14, so that nothing is known of the target; its failures are no 429 [R-store-dies-1]", async () => {
-  const flags = ["--duration-mode", "custom:3", "--traffic", "allowed"];
+  const flags = ["--duration-mode", "custom:2", "--traffic", "allowed"];
   const { store, campaign } = await onStore([], flags);
   await campaign.waitForLog("measure");
   await delay(500);

@@ -1,3 +1,3 @@
 import { limiterContract } from "../../suites/limiter.js";
 
-limiterContract("upstash-sliding", undefined, { notIn: ["cluster"] });
+limiterContract("upstash-sliding", undefined, { notIn: ["cluster-3"] });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
@@ -44,9 +44,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
     expect(campaign.manifest.modules).toEqual({ "redis-cell": { sha256 } });
   });
 
-  test("takes the file from the module's variable, too; without one the target is skipped with the remedy, and a store of the user needs none", async () => {
-    const dry = Campaign.run(newFolder(), TARGET, ["--dry-run"], { REDIS_CELL_MODULE: FILE });
-    expect((await dry.ended).stdout).toMatch(/^1 run /m);
+  test("without a file the target is skipped with the remedy, and a store of the user needs none", async () => {
     const none = await Campaign.run(newFolder(), `${TARGET},iovalkey`, ["--dry-run"]).ended;
     expect(none).toMatchObject({
       code: 0,
@@ -79,8 +77,8 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
 
   const loading = (body: string) => compiled(`int RedisModule_OnLoad(void *c) { ${body} }`);
 
+  // Files that are no library at all: test/unit/orchestrator/plan/module-files.test.ts.
   test.each([
-    ["is a text", planted((path) => writeFileSync(path, "hello")), "is not a shared library"],
     [
       "may not be executed",
       planted((path) => {

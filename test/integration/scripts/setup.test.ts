@@ -13,7 +13,7 @@ import {
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { ROOT } from "../../helpers/programs.js";
+import { programOnPath, ROOT } from "../../helpers/programs.js";
 
 const newFolder = temporaryFolders();
 
@@ -37,11 +37,24 @@ for name in typescript @kubernetes/client-node vitest; do
 done
 cp package-lock.json node_modules/installed.json`;
 
+/** What stands in for Python: its environment is a copy of itself, and it installs nothing. */
+const PYTHON =
+  'case $* in "-m venv"*) mkdir -p .venv/bin; rm -f .venv/bin/python; cp "$0" .venv/bin/python;; esac';
+
+/** Python, whose environments borrow the pip of this checkout: to unpack one takes seconds. */
+const BORROWED_PIP = `
+case $* in
+  "-m venv"*)
+    ${programOnPath("python3")} "$@" --without-pip
+    ln -s ${join(ROOT, ".venv")}/lib/python*/site-packages/pip .venv/lib/python*/site-packages/ ;;
+  *) exec ${programOnPath("python3")} "$@" ;;
+esac`;
+
 /**
- * A checkout without packages of either kind: setup.sh is as it stands. @param npm empty: the real
- * one
+ * A checkout without packages of either kind: setup.sh is as it stands. @param npm and `python`
+ * empty: the real one
  */
-function checkout(npm = NPM) {
+function checkout({ npm = NPM, python = PYTHON } = {}) {
   const root = newFolder();
   const program = (path: string, text: string) => {
     writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -64,6 +77,7 @@ function checkout(npm = NPM) {
     writeFileSync(join(root, name), "");
   const first = join(root, "first on PATH");
   if (npm) program(join(first, "npm"), npm);
+  if (python) program(join(first, "python3"), python);
   return {
     root,
     setUp: (flags: readonly string[] = [], variables: Readonly<Record<string, string>> = {}) => {
@@ -101,7 +115,7 @@ test("the Python environment is made once, whichever python3 is first on PATH la
   expect(readFileSync(join(root, ".venv/.requirements-stamp"), "utf8")).toBe(stamp);
 
   // Its own has gone.
-  rmSync(join(root, "first on PATH/python3"));
+  putFirst(PYTHON);
   rmSync(join(root, ".venv/bin/python"));
   symlinkSync(join(root, "nowhere"), join(root, ".venv/bin/python"));
   expect(setUp()).toEqual({ code: 0, stderr: expect.stringMatching(installing) });
@@ -109,9 +123,7 @@ test("the Python environment is made once, whichever python3 is first on PATH la
 });
 
 test("campaigns, Kubernetes and tests get what they need, and what needs less uses what is there", () => {
-  const { root, setUp, putFirst, installed } = checkout();
-  // It needs no time: its environment is a copy of itself, and it installs nothing.
-  putFirst('case $* in "-m venv"*) mkdir -p .venv/bin; cp "$0" .venv/bin/python;; esac');
+  const { root, setUp, installed } = checkout();
   const isInstalling = (...flags: string[]) => {
     const { code, stderr } = setUp(flags);
     expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -178,7 +190,7 @@ function writeLock(root: string): void {
 }
 
 test("settings of npm, pip, another Python and the shell do not decide what is installed, and where", () => {
-  const { root, setUp } = checkout("");
+  const { root, setUp } = checkout({ npm: "", python: "" });
   writeFileSync(join(root, "requirements.txt"), makePackages(root));
   writeLock(root);
   const elsewhere = join(root, "elsewhere");
@@ -221,7 +233,7 @@ test.each([
     "[install]\ndry-run = true\nno-index = true\nfind-links = .",
   ],
 ])("what %s leaves out is no set-up that is done", (name, stamp, configuration) => {
-  const { root, setUp } = checkout();
+  const { root, setUp } = checkout({ python: BORROWED_PIP });
   if (name === "npm") writeLock(root);
   else {
     const digest = makePackages(root).split(" ")[1];

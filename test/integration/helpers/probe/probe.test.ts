@@ -20,7 +20,7 @@ import { countOutcomes, withOpenTargets } from "../../../suites/open-target.js";
  * A probe waits so long for what never comes: a busy machine must have asked each node by then, or
  * it tells another reason.
  */
-const WAIT_S = "8";
+const WAIT_S = "3";
 
 /** What the probe reports; it must end well. */
 async function reported(
