@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/kit/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { measuredCampaign } from "../../helpers/measured-campaign.js";
+import { measuredResults } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
 
 const measured = (clients: string, flags: readonly string[]) =>
-  measuredCampaign(newFolder(), clients, flags);
+  measuredResults(newFolder(), clients, flags);
 const idsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => `generator-${index + 1}`);
 
@@ -16,7 +16,7 @@ describe("several generators", () => {
     const flags = "--generators 3 --concurrency 7 --warmup auto --duration-mode custom:2".split(
       " ",
     );
-    const [result] = (await measured("iovalkey", flags)).measured;
+    const [result] = await measured("iovalkey", flags);
     expect(result?.generators.map(({ id }) => id)).toEqual(idsOf(3));
     const connections = result?.generators.flatMap(({ workers }) =>
       workers.map((worker) => worker.connections),
@@ -44,7 +44,7 @@ describe("several generators", () => {
   test("at the limiter layer are clients of their own", async () => {
     const extent = ["--duration-mode", "requests:1000"];
     const flags = ["--layer", "limiter", "--generators", "2", ...extent];
-    const [result] = (await measured("ioredis@valkey", flags)).measured;
+    const [result] = await measured("ioredis@valkey", flags);
     expect(result?.consumers.map(({ id }) => id)).toEqual(idsOf(2));
     expect(result?.calls_per_request).toBe(1);
     const requests = result?.consumers.map(

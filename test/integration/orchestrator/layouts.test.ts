@@ -2,18 +2,18 @@ import { expect, test } from "vitest";
 import { EXIT } from "../../../src/kit/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { measuredCampaign } from "../../helpers/measured-campaign.js";
+import { measuredCampaign, measuredResults } from "../../helpers/measured-campaign.js";
 import { needs } from "../../helpers/needs.js";
 
 const newFolder = temporaryFolders();
 const SHORT = ["--duration-mode", "requests:2000", "--warmup", "0.1"];
 
 const measured = (clients: string, flags: readonly string[]) =>
-  measuredCampaign(newFolder(), clients, [...SHORT, ...flags]);
+  measuredResults(newFolder(), clients, [...SHORT, ...flags]);
 
 test("three servers on one store: each has its share of the requests, its nonce and its resources", async () => {
   const flags = ["--servers", "3", "--concurrency", "9"];
-  const [three] = (await measured("iovalkey", flags)).measured;
+  const [three] = await measured("iovalkey", flags);
   if (three?.admissions?.status !== "counted") throw new Error(three?.admissions?.reason);
   expect(three.configuration?.servers).toBe(3);
   const { keys, points, ...off } = three.admissions;
@@ -47,7 +47,7 @@ test("a limiter that loses updates makes its run invalid, and the key that lost 
 });
 
 test("the limiter layer beside the server layer: the same traffic and limiter, without a server", async () => {
-  const { measured: results } = await measured("iovalkey", ["--layer", "server,limiter"]);
+  const results = await measured("iovalkey", ["--layer", "server,limiter"]);
   const ofLayer = (layer: string) =>
     results.filter(({ configuration }) => configuration?.layer === layer);
   expect([ofLayer("server").length, ofLayer("limiter").length]).toEqual([1, 1]);
@@ -69,7 +69,8 @@ test(
   needs(["memcached"]),
   async () => {
     const clients = "memcached,memcached:cluster,ioredis@valkey";
-    const campaign = await measured(clients, ["--layer", "limiter"]);
+    const flags = [...SHORT, "--layer", "limiter"];
+    const campaign = await measuredCampaign(newFolder(), clients, flags);
     expect(
       campaign.measured.map(({ configuration }) => configuration?.target.store).sort(),
     ).toEqual(["memcached", "valkey"]);
