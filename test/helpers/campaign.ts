@@ -103,6 +103,12 @@ export class Campaign {
     return this.ends(130);
   }
 
+  /** Ends it when all runs are over, without the report of a test that does not read it. */
+  async endsBeforeReport(): Promise<void> {
+    await this.waitForLog("building the report");
+    await this.interrupted();
+  }
+
   /** Any command of the CLI, in a fresh home. */
   static command(home: string, parameters: readonly string[], env: Environment = {}): Campaign {
     return new Campaign(home, [...CLI, ...parameters], env);

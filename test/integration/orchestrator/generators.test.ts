@@ -1,29 +1,28 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/kit/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
-import { expectScheduleReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { measuredCampaign } from "../../helpers/measured-campaign.js";
+import { measuredResults } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
 
 const measured = (clients: string, flags: readonly string[]) =>
-  measuredCampaign(newFolder(), clients, flags);
+  measuredResults(newFolder(), clients, flags);
 const idsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => `generator-${index + 1}`);
 
 describe("several generators", () => {
   test("of a closed loop: connections are divided, and every count adds up to the store's", async () => {
-    const flags = "--generators 4 --concurrency 9 --warmup auto --duration-mode custom:2".split(
+    const flags = "--generators 3 --concurrency 7 --warmup auto --duration-mode custom:2".split(
       " ",
     );
-    const [result] = (await measured("iovalkey", flags)).measured;
-    expect(result?.generators.map(({ id }) => id)).toEqual(idsOf(4));
+    const [result] = await measured("iovalkey", flags);
+    expect(result?.generators.map(({ id }) => id)).toEqual(idsOf(3));
     const connections = result?.generators.flatMap(({ workers }) =>
       workers.map((worker) => worker.connections),
     );
-    expect(connections).toEqual([3, 2, 2, 2]);
-    for (const id of idsOf(4)) expect(result?.resources[id]?.cpu_us).toBeGreaterThan(0);
+    expect(connections).toEqual([3, 2, 2]);
+    for (const id of idsOf(3)) expect(result?.resources[id]?.cpu_us).toBeGreaterThan(0);
     // The first one alone reads the server, and the whole load is in its counters.
     expect(result?.consumers.map(({ id }) => id)).toEqual(["server-1"]);
     const { admissions } = result ?? {};
@@ -42,35 +41,10 @@ describe("several generators", () => {
     expect(Math.max(...seen)).toBeGreaterThan(0);
   });
 
-  test("of an open loop keep its schedule together, and have one timeline around a fault", async () => {
-    const campaign = Campaign.run(newFolder(), "iovalkey", [
-      "--generators",
-      "2",
-      "--workers",
-      "2",
-      "--rate",
-      "400",
-      "--duration-mode",
-      "custom:7",
-      "--fault",
-      "store-pause@3s+0.5s",
-    ]);
-    const { stderr } = await campaign.ended;
-    const [result] = campaign.measured;
-    if (!result?.timeline) throw new Error(`no result with a timeline: ${stderr}`);
-    expectScheduleReconciled(result);
-    expect(result.generators.map(({ schedule }) => schedule?.offered)).toEqual([1400, 1400]);
-    const { allowed, limited, p99_us } = result.timeline;
-    const answered = allowed.map((count, slice) => count + (limited[slice] ?? 0));
-    expect(answered.reduce((total, count) => total + count, 0)).toBe(result.requests.total);
-    // What was due when the pause began waited for its end.
-    expect(Math.max(...p99_us.map((us) => us ?? 0))).toBeGreaterThan(400_000);
-    expect(result.fault_figures).toBeDefined();
-  });
-
   test("at the limiter layer are clients of their own", async () => {
-    const flags = ["--layer", "limiter", "--generators", "2"];
-    const [result] = (await measured("ioredis@valkey", flags)).measured;
+    const extent = ["--duration-mode", "requests:1000"];
+    const flags = ["--layer", "limiter", "--generators", "2", ...extent];
+    const [result] = await measured("ioredis@valkey", flags);
     expect(result?.consumers.map(({ id }) => id)).toEqual(idsOf(2));
     expect(result?.calls_per_request).toBe(1);
     const requests = result?.consumers.map(
@@ -80,8 +54,8 @@ describe("several generators", () => {
   });
 });
 
-test("one of several generators that is killed in the window makes a failed run that names it; the others end with it [R-generator-dies-3]", async () => {
-  const flags = ["--generators", "3", "--duration-mode", "custom:30"];
+test("one of two generators that is killed in the window makes a failed run that names it; the other ends with it [R-generator-dies-3]", async () => {
+  const flags = ["--generators", "2", "--rate", "50", "--duration-mode", "custom:30"];
   const campaign = Campaign.run(newFolder(), "none", flags);
   await campaign.waitForLog("measure");
   process.kill(await campaign.part("generator-2"), "SIGKILL");
@@ -106,9 +80,7 @@ test("`auto` finds one number for all before the first run; it is kept and not f
   });
   expect(settings?.generators).toBe("1");
   const resumed = Campaign.resume(home);
-  const { code, stderr } = await resumed.ended;
-  // On a busy machine a generator may be late.
-  expect([EXIT.done, EXIT.runsInvalid], stderr).toContain(code);
+  await resumed.waitForLog("measure", 2);
+  await resumed.interrupted();
   expect(resumed.manifest.plan.generator_trials).toEqual(plan.generator_trials);
-  expect(resumed.measured).toHaveLength(2);
 });

@@ -11,44 +11,52 @@ const LONG_WARMUP = ["--rate", "50", "--warmup", "30", "--runs", "2"];
 const LONG_MEASURE = ["--rate", "50", "--duration-mode", "custom:60", "--runs", "2"];
 
 describe("an interruption ends the campaign in order:", () => {
-  test.each([
-    ["Ctrl-C", "warmup", "valkey-glide", LONG_WARMUP, "SIGINT", 130],
-    ["SIGTERM", "measure", "iovalkey:cluster-3", LONG_MEASURE, "SIGTERM", 143],
-    ["a closed terminal", "measure", "memory", LONG_MEASURE, "SIGHUP", 143],
-  ] as const)(
-    "%s while %s [R-interrupt-1]",
-    async (_what, phase, clients, flags, signal, expected) => {
-      const campaign = Campaign.run(newFolder(), clients, flags);
-      await campaign.waitForLog(`  ${phase}`);
-      campaign.signal(signal);
-      await campaign.ends(expected);
-      expect(existsSync(join(campaign.folder, "report"))).toBe(false);
-      const [run, ...others] = campaign.results.values();
-      expect(run).toMatchObject({
-        status: "aborted",
-        failure: { text: `interrupted by ${signal}` },
-      });
-      expect(others).toEqual([]);
-      expect(campaign.manifest.status).toBe("aborted");
-    },
-  );
+  /** It is in the lease before it is ready. */
+  const serverStarts = (campaign: Campaign) => campaign.part("server-1");
+  const warmsUp = (campaign: Campaign) => campaign.waitForLog("  warmup");
+  const measures = (campaign: Campaign) => campaign.waitForLog("  measure");
 
-  test("Ctrl-C while the server starts: it is in the lease before it is ready [R-interrupt-2]", async () => {
-    const campaign = Campaign.run(newFolder(), "memory", LONG_WARMUP);
-    await campaign.part("server-1");
-    await campaign.interrupted();
+  test.each([
+    ["Ctrl-C in the warm-up", "valkey-glide", LONG_WARMUP, warmsUp, "SIGINT", 130],
+    ["SIGTERM in the window", "iovalkey:cluster-3", LONG_MEASURE, measures, "SIGTERM", 143],
+    [
+      "a closed terminal while the server starts [R-interrupt-2]",
+      "memory",
+      LONG_WARMUP,
+      serverStarts,
+      "SIGHUP",
+      143,
+    ],
+  ] as const)("%s [R-interrupt-1]", async (_what, clients, flags, moment, signal, expected) => {
+    const campaign = Campaign.run(newFolder(), clients, flags);
+    await moment(campaign);
+    campaign.signal(signal);
+    await campaign.ends(expected);
+    expect(existsSync(join(campaign.folder, "report"))).toBe(false);
+    const [run, ...others] = campaign.results.values();
+    expect(run).toMatchObject({
+      status: "aborted",
+      failure: { text: `interrupted by ${signal}` },
+    });
+    expect(others).toEqual([]);
+    expect(campaign.manifest.status).toBe("aborted");
   });
 
-  test("Ctrl-C while the report is built: the command in the message builds it [R-interrupt-4]", async () => {
+  test("Ctrl-C while the report is built: the command in the message builds it [R-interrupt-4]; neither a closed standard output (`| head`) nor a folder named `latest` has ended the campaign before", async () => {
     const home = newFolder();
+    mkdirSync(join(home, "results root", "latest"), { recursive: true });
     const programs = join(home, "programs");
     mkdirSync(programs);
     const slow = `case "$1 $2" in */report\\ generate) exec sleep 60;; esac\nPATH=\${PATH#*:} exec python3 "$@"`;
     writeFileSync(join(programs, "python3"), `#!/bin/sh\n${slow}\n`);
     chmodSync(join(programs, "python3"), 0o755);
     const campaign = Campaign.run(home, "none", [], { PATH: `${programs}:${process.env.PATH}` });
+    await campaign.waitForLog("  starting");
+    campaign.closeOutput();
     await campaign.waitForLog("building the report");
     const { stderr } = await campaign.interrupted();
+    expect(stderr).toContain("latest is not a link");
+    expect(campaign.manifest.status).toBe("finished");
     expect(campaign.measured).toHaveLength(1);
     const page = join(campaign.folder, "report", "index.html");
     expect(existsSync(page)).toBe(false);
@@ -70,36 +78,20 @@ test("Ctrl-C in a search: one campaign with a partial answer, and `--resume` goe
     "custom:1",
   ];
   const campaign = Campaign.run(home, "none", search);
-  await campaign.waitForLog("none at 80/s: kept");
+  await campaign.waitForLog("none at 50/s: kept");
   await campaign.interrupted();
-  expect(campaign.manifest.max_rate?.trials).toMatchObject([
-    { status: "kept" },
-    { status: "kept" },
-  ]);
+  expect(campaign.manifest.max_rate?.trials).toMatchObject([{ status: "kept" }]);
   const document = JSON.parse(campaign.report("max-rate.json"));
   expect(document.found).toMatchObject([{ label: "none", ended: null }]);
   const resumed = Campaign.resume(home);
-  await resumed.waitForLog("none at 128/s: kept");
+  await resumed.waitForLog("none at 80/s: kept");
   await resumed.interrupted();
-  expect(campaign.manifest.max_rate?.trials.length).toBeGreaterThan(2);
+  expect(campaign.manifest.max_rate?.trials.length).toBeGreaterThan(1);
   expect(campaign.manifest.sessions).toHaveLength(2);
 });
 
-test("neither a closed standard output (`| head`) nor a folder named `latest` ends the campaign", async () => {
-  const home = newFolder();
-  mkdirSync(join(home, "results root", "latest"), { recursive: true });
-  const campaign = Campaign.run(home, "none");
-  await campaign.waitForLog("  starting");
-  campaign.closeOutput();
-  const { stderr } = await campaign.ends();
-  expect(stderr).toContain("latest");
-  expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
-  expect(campaign.manifest.status).toBe("finished");
-});
-
 test("a second Ctrl-C ends it at once, and the message says how to remove what is left [R-interrupt-5]", async () => {
-  const home = newFolder();
-  const campaign = Campaign.run(home, "memory", LONG_WARMUP);
+  const campaign = Campaign.run(newFolder(), "memory", LONG_WARMUP);
   await campaign.waitForLog("  warmup");
   // A server that does not listen: the orderly end waits for it.
   process.kill(await campaign.part("server-1"), "SIGSTOP");
@@ -110,10 +102,9 @@ test("a second Ctrl-C ends it at once, and the message says how to remove what i
   expect(code).toBe(130);
   expect(stderr).toMatch(/: node \S*dist\/orchestrator\/cli\.js clean\n$/);
   await campaign.orphansEnd();
-  await Campaign.command(home, ["clean", "--yes"]).ends();
 });
 
-test("a campaign that is killed with its guard leaves orphans that the next start ends, as `clean` does; a live campaign is not touched [R-killed-1]", async () => {
+test("a campaign that is killed with its guard leaves orphans that `clean` ends; a live campaign is not touched [R-killed-1]", async () => {
   const home = newFolder();
   const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
   await campaign.waitForLog("  measure");
@@ -135,6 +126,4 @@ test("a campaign that is killed with its guard leaves orphans that the next star
   expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
   await Campaign.command(home, ["clean", "--yes"]).ends();
   expect(await campaign.leftovers()).toEqual([]);
-  const next = Campaign.run(home, "none", ["--output", join(home, "next")]);
-  await next.ends();
 });

@@ -18,7 +18,7 @@ const FLAGS = [
   "--duration-mode",
   "custom:1",
   "--warmup",
-  "0.5",
+  "0.2",
 ];
 
 /** A campaign that ended well and left nothing. */

@@ -19,7 +19,7 @@ describe("a campaign on several machines", () => {
   test("has their facts and links, and what each did in a run", async () => {
     const environment = placed({ generator: "left", server: "right", store: "right" });
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "2"], environment);
-    await campaign.ends();
+    await campaign.endsBeforeReport();
 
     const { machines = [], sessions = [] } = campaign.manifest;
     expect(machines.map(({ name, shares_kernel_with }) => [name, shares_kernel_with])).toEqual([

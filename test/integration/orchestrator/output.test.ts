@@ -12,6 +12,8 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
+const SHORT = ["--duration-mode", "requests:500"];
+
 /** Any control character but the end of a line. */
 const OBEYED = /[^\P{Cc}\n]/u;
 
@@ -26,7 +28,7 @@ const only = <Kind extends CampaignEvent["event"]>(events: readonly CampaignEven
 
 describe("--json", () => {
   test("prints only valid events, in order, with live figures that match the results", async () => {
-    const flags = ["--json", "--runs", "2", "--duration-mode", "custom:2"];
+    const flags = ["--json", "--runs", "2", "--rate", "500", "--duration-mode", "custom:2"];
     const campaign = Campaign.run(newFolder(), "memory", flags);
     const { stdout } = await campaign.ends();
     const events = eventsOf(stdout);
@@ -106,14 +108,14 @@ describe("--json", () => {
 test("without a terminal no escape sequence is printed, and each run has one line; --quiet prints only the report's path", async () => {
   const home = newFolder();
   const env = { FORCE_COLOR: "1", TERM: "xterm-256color" };
-  const { code, stdout, stderr } = await Campaign.run(home, "none", [], env).ended;
+  const { code, stdout, stderr } = await Campaign.run(home, "none", SHORT, env).ended;
   expect(code, stderr).toBe(0);
   expect(stdout + stderr).not.toMatch(OBEYED);
   expect(stdout.split("\n").filter((line) => /\[1\/1\]|warm-up/.test(line))).toEqual([
     expect.stringMatching(/ \[1\/1\] none, .* run 1: \d+ requests\/s/),
   ]);
 
-  const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
+  const quiet = Campaign.run(newFolder(), "none", [...SHORT, "--quiet"]);
   const end = await quiet.ended;
   const path = join(quiet.folder, "report", "index.html");
   expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectWarning });

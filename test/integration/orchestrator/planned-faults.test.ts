@@ -29,16 +29,15 @@ const rulesOf = ({ verdict }: MeasuredResult): string[] =>
 
 /** The only result, of which each fault was done, not before its time, and undone. */
 async function resultOf(campaign: Campaign): Promise<MeasuredResult> {
-  const { stderr } = await campaign.ended;
+  await campaign.endsBeforeReport();
   const [result] = campaign.measured;
-  if (!result?.faults) throw new Error(`no result with faults: ${stderr}`);
+  if (!result?.faults) throw new Error("no result with faults");
   for (const { injected, planned, undone } of result.faults) {
     expect(undone).toBe(true);
     // The clock of the load generator may be some milliseconds off.
     expect(injected?.from_s).toBeGreaterThan(planned.start_s - 0.1);
     expect(injected?.to_s).toBeGreaterThanOrEqual((injected?.from_s ?? 0) + planned.length_s - 0.1);
   }
-  expect(await campaign.leftovers()).toEqual([]);
   return result;
 }
 
@@ -46,7 +45,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
   test("of a store", async () => {
     const faults =
       "store-pause@3s+0.5s/script-flush@4s/memory-full@4.5s+0.5s/thundering-herd@5.5s/store-restart@6s+0.5s";
-    const result = await resultOf(withFaults("iovalkey", 11, faults));
+    const result = await resultOf(withFaults("iovalkey", 10, faults));
     const names = faults.split("/").map((fault) => fault.replace(/@.*/, ""));
     expect(result.faults?.map(({ name }) => name)).toEqual(names);
     expect(rulesOf(result)).toEqual([]);

@@ -29,7 +29,7 @@ test("a campaign that is killed in a run, and again in its report, is resumed ea
     }
     expect(bytes.size).toBe(expectedFiles);
   };
-  await killed(Campaign.run(home, "memory", ["--runs", "2"]), "  measure", 2, 1);
+  await killed(Campaign.run(home, "memory", ["--runs", "2", "--rate", "50"]), "  measure", 2, 1);
   await killed(Campaign.resume(home), "building the report", 1, 2);
 
   const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
@@ -64,7 +64,7 @@ function change(
 
 test("damaged results are measured again with a warning, a full disk keeps the old file, and the exit code counts all runs [R-full-disk-2]", async () => {
   const home = newFolder();
-  const first = Campaign.run(home, "iovalkey", [
+  const first = Campaign.run(home, "memory", [
     "--runs",
     "2",
     "--duration-mode",

@@ -12,7 +12,7 @@ function runStores(home: string, flags: readonly string[]): Campaign {
   const output = ["--output", join(home, "results root")];
   const short = [
     "--duration-mode",
-    "custom:1",
+    "requests:20000",
     "--warmup",
     "0",
     "--cooldown",

@@ -40,7 +40,7 @@ test("Ctrl-C in a turn leaves nothing", async () => {
 });
 
 test("a store that dies in a turn fails its run alone", async () => {
-  const campaign = Campaign.run(newFolder(), CLIENTS, FLAGS);
+  const campaign = Campaign.run(newFolder(), CLIENTS, [...FLAGS, "--turn", "5,100"]);
   const store = await campaign.part("store-1");
   await campaign.waitForLog("measure");
   process.kill(store, "SIGKILL");

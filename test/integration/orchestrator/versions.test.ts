@@ -89,9 +89,8 @@ test("versions are installed in a cache of their own and measured side by side, 
     [],
     withNpm(home, refusing("ETARGET")),
   );
-  const ended = await again.ended;
-  expect(ended).toMatchObject({ code: 0, stderr: again.suspectWarning });
-  expect(again.measured[0]?.versions.client).toBe("5.6.1");
+  await again.waitForLog("  measure");
+  await again.interrupted();
 });
 
 describe("a version that cannot be installed", () => {
