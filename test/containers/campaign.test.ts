@@ -22,6 +22,8 @@ import { ROOT } from "../helpers/programs.js";
 
 const DOCKER = ["--runtime", "docker"];
 const GIB = 1024 ** 3;
+/** How long each of all targets is measured: one sample a second. */
+const SECONDS = 3;
 const newFolder = temporaryFolders();
 
 beforeAll(() => {
@@ -34,7 +36,7 @@ test("all six targets on real stores, with every role's caps, counters and image
   const campaign = Campaign.run(newFolder(), "all", [
     ...DOCKER,
     "--duration-mode",
-    "custom:2",
+    `custom:${SECONDS}`,
     "--concurrency",
     "20",
   ]);
@@ -67,7 +69,7 @@ test("all six targets on real stores, with every role's caps, counters and image
       expect(figures?.cpu_us, role).toBeGreaterThan(0);
       expect(figures?.network?.received_bytes, role).toBeGreaterThan(0);
       expect(figures?.caps?.memory_bytes, role).toBe(2 * GIB);
-      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(4);
+      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(SECONDS - 1);
     }
     expect(resources["store-1"]?.caps?.cpus).toBeGreaterThanOrEqual(1);
     expect(verdict.status, JSON.stringify(verdict.reasons)).not.toBe("invalid");
