@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.error_budget import COPIES, Budget, Component
+from report.analysis.error_budget import Budget, Component
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import resolutions
 from report.analysis.row_pairs import sample_between
@@ -21,7 +21,7 @@ from report.results.load import load_campaign
 from report.results.model import MANIFEST
 from report.statistics.power import MIN_PAIRS_FOR_A_CLAIM, log_deviation_of_pairs
 from report.statistics.ratio import log_ratios_of_pairs
-from report.statistics.systematic_error import COMPONENTS
+from report.statistics.systematic_error import COMPONENTS, COPIES
 
 #: The page in docs/.
 PAGE = "accuracy.md"

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.error_budget import COPIES, BudgetedFigure, Component, Pairs
+from report.analysis.error_budget import BudgetedFigure, Component, Pairs
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import resolutions
 from report.analysis.row_pairs import sample_between
@@ -22,7 +22,7 @@ from report.results.load import load_campaign
 from report.results.model import MANIFEST
 from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import log_ratios_of_pairs
-from report.statistics.systematic_error import COMPONENTS
+from report.statistics.systematic_error import COMPONENTS, COPIES
 
 _FIGURES: Mapping[str, Figure] = {
     figure.in_budget: figure for figure in (throughput, consumer_cpu, store_cpu)
