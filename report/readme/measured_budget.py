@@ -56,8 +56,9 @@ def upper_bound(shifts: Sequence[Shift]) -> float | None:
     """The share within which nine of ten pairs are shifted, as the upper 90 % bound of that.
 
     The squares of the shifts less their variances estimate the variance between pairs, whose upper
-    bound is by Student's t over rows. It is at least the bound of the mean shift, because rows
-    whose shifts happen to be small show no smaller one. None below three rows."""
+    bound is by Student's t over rows. Squares are skewed, so that of simulated bounds of 10 to 27
+    rows eight of ten lie above the truth, and not nine. It is at least the bound of the mean shift,
+    because rows whose shifts happen to be small show no smaller one. None below three rows."""
     if len(shifts) < _FEWEST_ROWS:
         return None
     squares = [shift.log**2 - shift.variance for shift in shifts]

@@ -45,13 +45,13 @@ test("a latency is in no budget, so that nothing of it was measured", () => {
 
 // test/report/results/test_build_of.py holds the same pairs against the report.
 test.each([
-  ["iovalkey", "iovalkey~0.3.2", "one program"],
-  ["iovalkey", "iovalkey+copy", "one program"],
-  ["ioredis@valkey+rate-limiter-flexible~5.0.5", "ioredis@valkey", "one program"],
+  ["ioredis@valkey", "ioredis@valkey+copy", "one program"],
+  ["ioredis@valkey+rate-limiter-flexible~7.1.1", "ioredis@valkey", "one program"],
+  ["ioredis~5.6.1", "ioredis", "one program"],
   ["iovalkey", "ioredis@valkey", "targets"],
-  ["iovalkey", "iovalkey+autopipelining", "targets"],
-  ["iovalkey", "iovalkey:cluster", "targets"],
-  ["ioredis@valkey", "ioredis@redis", "targets"],
+  ["ioredis@valkey", "ioredis@valkey+autopipelining", "targets"],
+  ["ioredis", "ioredis:cluster", "targets"],
+  ["ioredis@valkey", "ioredis", "targets"],
 ])("%s and %s are compared as %s", (target, other, kind) => {
   expect(pairKind(targetOf(target), targetOf(other))).toBe(kind);
 });
