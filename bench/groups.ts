@@ -117,6 +117,18 @@ function interval(values: readonly number[]): { mean: number; half: number; devi
   return { mean, half: (quantile * deviation) / Math.sqrt(values.length), deviation };
 }
 
+/** The quantile of the normal distribution that leaves out 5 % on each side. */
+const NINE_OF_TEN = 1.645;
+
+/**
+ * The interval of 90 % of the ratio whose logarithms are given, as `report accuracy --bench` reads it.
+ */
+export function ninetyPercent(logs: readonly number[]): { low: number; high: number } {
+  const { mean, deviation } = interval(logs);
+  const half = (NINE_OF_TEN * deviation) / Math.sqrt(logs.length);
+  return { low: Math.exp(mean - half), high: Math.exp(mean + half) };
+}
+
 /** Prints the ratio whose logarithms are given, one a round, with its interval of 95 %. */
 export function printRatio(what: string, logs: readonly number[]): void {
   const { mean, half, deviation } = interval(logs);

@@ -36,7 +36,8 @@ const CONTINUOUS = ["node-redis@valkey", "valkey-glide"];
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
-function flagValue(flag: string): string | undefined {
+/** What follows a flag of the command. */
+export function flagValue(flag: string): string | undefined {
   const index = process.argv.indexOf(flag);
   return index < 0 ? undefined : process.argv[index + 1];
 }

@@ -1,13 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GeneratorOutput } from "../src/contract/generator-output.js";
 import { sum } from "../src/kit/numbers.js";
 import { cpuBetween, readRunDelays } from "../src/runtimes/run-delay.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";
-import { byTurns, type Env, printMean, printRatio, rateOf, withServers } from "./groups.js";
-import { long } from "./long-turns.js";
+import {
+  byTurns,
+  type Env,
+  ninetyPercent,
+  printMean,
+  printRatio,
+  rateOf,
+  withServers,
+} from "./groups.js";
+import { flagValue, long } from "./long-turns.js";
 import { MeasuredServer, withStore } from "./processes.js";
 
 /**
@@ -18,7 +27,11 @@ import { MeasuredServer, withStore } from "./processes.js";
  *   equal ones the connections of a continuous window stay in step, and wait for each other in every cycle.
  * - stalled: the ratio of two servers in a group with, and without, a third one whose requests
  *   hang. Contains 1.
- * - order: the rate of a target by which one had the turn before. Contains 1.
+ * - order: the rate of each target after each other one, ÷ its mean rate: a line for each of these
+ *   pairs, e.g. `order: rate of none-2 after memory-1 ÷ its mean: 1.0012 (0.9978 to 1.0046), …`.
+ *   Contains 1. `--json FILE` writes their intervals of 90 %, which `npm run accuracy -- --bench FILE`
+ *   reads as the component `order` of throughput. That is more than a ratio can be shifted by, because
+ *   no target always has the turn after the same one.
  * - after: CPU of server and store in the 50 ms after their turn, less what they use at rest.
  *   Contains 0.
  * - long: which lead-in and slice give the ratios of long turns, see `long-turns.ts`. It takes hours,
@@ -157,8 +170,24 @@ async function order(): Promise<void> {
       }
     });
   }
-  for (const [key, values] of [...logs].sort())
-    printRatio(`order: rate of ${key} ÷ its mean`, values);
+  const pairs = [...logs].sort();
+  for (const [pair, values] of pairs) printRatio(`order: rate of ${pair} ÷ its mean`, values);
+  await writeComponents(pairs);
+}
+
+/** Writes what the order shifts rates by, where `--json` names a file. */
+async function writeComponents(pairs: readonly (readonly [string, number[]])[]): Promise<void> {
+  const path = flagValue("--json");
+  if (path === undefined) return;
+
+  const components = pairs.map(([pair, logs]) => ({
+    component: "order",
+    layer: "server",
+    figure: "throughput",
+    pair,
+    ...ninetyPercent(logs),
+  }));
+  await writeFile(path, `${JSON.stringify({ components }, null, 2)}\n`);
 }
 
 /**

@@ -51,6 +51,8 @@ export const sharedConstants = {
   min_trials_per_rate: statistics.MIN_TRIALS_PER_RATE,
   look_shares: statistics.LOOK_SHARES,
   settled_share: statistics.SETTLED_SHARE,
+  systematic_components: statistics.SYSTEMATIC_COMPONENTS,
+  copies_component: statistics.COPIES_COMPONENT,
   turn_bin_edges_ms: TURN_BIN_EDGES_MS,
   /** The report has the whole distributions: its tests compare them with what a plan says. */
   smallest_p: {

@@ -16,6 +16,7 @@ from msgspec import Struct
 from report.base.paths import PACKAGE
 from report.statistics.systematic_error import (
     COMPONENTS,
+    COPIES,
     NONE_APPLIES,
     SystematicError,
     root_of_squares,
@@ -30,9 +31,6 @@ Pairs = Literal["targets", "one program"]
 """What is compared: two targets, or two builds or copies of one program."""
 
 BudgetedFigure = Literal["throughput", "cpu", "store_cpu"]
-
-#: Pairs of one program meet all components alike, and copies show what is left of them together.
-COPIES = "copies"
 
 
 class Component(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

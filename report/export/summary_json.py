@@ -6,6 +6,7 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
+from report.analysis.correlated_rounds import round_correlations
 from report.analysis.figure_list import FIGURE_LIST
 from report.analysis.figures import DOCUMENTED_FIGURES, PARTS, latency, percentile
 from report.analysis.ranked_pairs import Pair
@@ -201,6 +202,20 @@ def _check(result: CheckResult) -> dict[str, Any]:
     }
 
 
+def _round_correlations(ranking: Ranking) -> list[dict[str, Any]]:
+    """A document for each figure whose rounds are enough to tell a correlation (rule M34)."""
+    return [
+        {
+            "figure": name,
+            "correlation": rounded(result.correlation),
+            "rounds": result.rounds,
+            "p": rounded(result.p, 6),
+            "warning": result.is_beyond,
+        }
+        for name, result in round_correlations(ranking).items()
+    ]
+
+
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """A document for each ranking, with its load, its sentence and its comparisons.
 
@@ -223,6 +238,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
             ],
             "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
             "settled": _settled(ranking),
+            "round_correlations": _round_correlations(ranking),
             "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
         }
         for cell in cells

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.error_budget import COPIES, Budget, Component
+from report.analysis.error_budget import Budget, Component
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import resolutions
 from report.analysis.row_pairs import sample_between
@@ -19,9 +19,14 @@ from report.base.markdown import table
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST
-from report.statistics.power import MIN_PAIRS_FOR_A_CLAIM, log_deviation_of_pairs
-from report.statistics.ratio import log_ratios_of_pairs
-from report.statistics.systematic_error import COMPONENTS
+from report.statistics.neighbouring_rounds import (
+    BEYOND,
+    FALSE_ALARMS,
+    SIMULATED,
+    neighbour_correlation,
+)
+from report.statistics.power import log_deviation_of_pairs
+from report.statistics.systematic_error import COMPONENTS, COPIES
 
 #: The page in docs/.
 PAGE = "accuracy.md"
@@ -64,14 +69,25 @@ _COLUMNS = (
     "Correlation of neighbouring rounds",
 )
 
-_FOOT = """The deviation is that of the logarithm of a pair’s ratio, over copies. The correlation is that of
+
+def _share(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+_FOOT = f"""The deviation is that of the logarithm of a pair’s ratio, over copies. The correlation is that of
 the log ratios of one round with those of the next, over all rows that are compared with a
 reference. It is corrected for the number of rounds (+1/n), with its standard error over rows. Above
 0 intervals of signed ranks are too narrow; `npm run bench:conclusions` simulates hosts that
 remember. `npm run bench:conclusions -- turns 20` simulates rounds by turns with a bias inside the
-systematic error, 200 families each: widened intervals cover 99.5 % of the true ratios without
-correlation, and 96.5 % where neighbouring rounds have 0.3. A conclusion is false in 1.5 % of the
-families without correlation, and in 10.5 % with it."""
+systematic error, 200 families each: widened intervals cover {_share(SIMULATED.covered_without)}
+of the true ratios without correlation, and {_share(SIMULATED.covered)} where neighbouring rounds
+have {SIMULATED.correlation:g}. A conclusion is false in {_share(SIMULATED.false_without)} of the
+families without correlation, and in {_share(SIMULATED.false)} with it.
+
+A report warns where the mean over the rows of a ranking is beyond {BEYOND:g}, and at most
+{_share(FALSE_ALARMS)} of all orders of its rounds reach it. So at most {_share(FALSE_ALARMS)} of the
+rankings without any correlation get a warning for a figure, however few their rounds are. [How many
+it finds](methodology.md#neighbouring-rounds) depends on their number."""
 
 
 class LayerFigure(Struct):
@@ -132,23 +148,6 @@ def _add_correlations(analysis: Analysis, name: str, by_figure: _ByFigure) -> No
                 correlation = neighbour_correlation(sample.pairs) if sample.together else None
                 if correlation is not None:
                     _figures_of(by_figure, row, name).correlations.append(correlation)
-
-
-def neighbour_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The correlation of the log ratio of a round with that of the next, plus 1/n, which n rounds
-    without any have too little on average (F. H. C. Marriott and J. A. Pope, 1954). None below six
-    pairs, and if the ratios do not differ or a figure is 0 or infinite."""
-    if len(pairs) < MIN_PAIRS_FOR_A_CLAIM:
-        return None
-    logs = log_ratios_of_pairs(pairs)
-    if not np.isfinite(logs).all():
-        return None
-
-    centred = logs - logs.mean()
-    variance = float((centred**2).sum())
-    if variance == 0:
-        return None
-    return float((centred[1:] * centred[:-1]).sum()) / variance + 1 / len(logs)
 
 
 def read_layer_figures(results: Path) -> _ByFigure:

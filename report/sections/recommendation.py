@@ -17,6 +17,7 @@ from report.analysis.shared_limits import shared_limit
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
+from report.sections.correlation_text import correlation_caveat
 from report.sections.disturbances import ForeignLoad, foreign_loads, headline_sentences
 from report.sections.headings import scope_text, scopes
 from report.sections.load_curve_text import titled_sentences
@@ -385,6 +386,11 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
         lines.append(
             Line(text, " ".join(row.id for ranking in script_rankings for row in ranking.summaries))
         )
+    correlated: dict[str, list[str]] = {}
+    for ranking in rankings:
+        if text := correlation_caveat(ranking):
+            correlated.setdefault(text, []).extend(row.id for row in ranking.summaries)
+    lines += [Line(text, " ".join(ids)) for text, ids in correlated.items()]
     foreign_lines = {}
     for pair in (pair for ranking in rankings for pair in ranking.ranked_by):
         if pair.comparison.blocked and pair.comparison.reason.startswith("other programs"):

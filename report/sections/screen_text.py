@@ -10,6 +10,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
 from report.analysis.texts import AT_FULL_LOAD, LayerText, by_loop, name
 from report.base.format import cut_labels, plural
+from report.sections.correlation_text import correlated_text
 from report.sections.decision_table import DecisionRow, decision_cells, decision_row
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import scopes
@@ -212,6 +213,7 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
             settled_text(ranking),
             checked_text(ranking),
             systematic_text(ranking),
+            correlated_text(ranking),
             limit_text(ranking),
         )
         times_of.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)

@@ -6,10 +6,14 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from report.base.contract import CONSTANTS
 from report.base.format import joined
 
 #: What can shift the ratio of two targets by turns in all rounds alike.
-COMPONENTS = ("start of a turn", "drift", "group size", "order")
+COMPONENTS: tuple[str, ...] = tuple(CONSTANTS["systematic_components"])
+
+#: Pairs of one program meet all components alike, and copies show what is left of them together.
+COPIES: str = CONSTANTS["copies_component"]
 
 
 class SystematicError(Struct, frozen=True):

@@ -41,6 +41,18 @@ export const MIN_ROUNDS_TO_PAIR = 10;
  */
 export const LOOK_SHARES = { first: 0.008, last: 0.022 } as const;
 
+/**
+ * What can shift the ratio of two targets by turns in all rounds alike, so that no interval contains
+ * it (M34).
+ */
+export const SYSTEMATIC_COMPONENTS = ["start of a turn", "drift", "group size", "order"] as const;
+
+/**
+ * The one component of pairs of one program, which meet all others alike. Copies show what is left of
+ * them together (M34).
+ */
+export const COPIES_COMPONENT = "copies";
+
 /** A ratio is settled if it changes by less than this share (M33). */
 export const SETTLED_SHARE = 0.05;
 

@@ -17,7 +17,7 @@ import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/searched-rat
 import { BRACKET_RATIO, EXAMPLE_FACTOR, LADDER_STEP, STEP_FACTOR } from "../max-rate/trials.js";
 import { abortable, pause } from "../ownership/abort.js";
 import { comparisonOffer } from "../plan/comparison-offer.js";
-import { costOfOrder, decidable } from "../plan/decidable.js";
+import { costOfOrder, decidable, undecidable } from "../plan/decidable.js";
 import {
   diskBytes,
   type EstimateRange,
@@ -29,6 +29,7 @@ import {
   roomReason,
 } from "../plan/estimate.js";
 import { type PlanContext, selectConfigurations } from "../plan/make-plan.js";
+import type { Undecidable } from "../plan/undecidable.js";
 import { mapCaps } from "../request/caps.js";
 import { shareOfPlaceholder } from "../request/load-curve.js";
 import type { Request } from "../request/request.js";
@@ -56,6 +57,8 @@ export interface Preview {
   /** The estimate. It is a likely range for a search, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number; groups?: GroupsEstimate };
   notices: string[];
+  /** What no number of rounds can tell, by kind of pair and figure (M34). */
+  undecidable: Undecidable[];
   /** Lines on what a conclusion costs where targets do not go by turns. */
   order_cost: string[];
   /** Why a start would be refused on this machine now; absent where it would not be. */
@@ -129,6 +132,7 @@ export async function previewCampaign(
       disk_bytes: Math.round(diskBytes(expected)),
       ...definedOnly({ groups }),
     },
+    undecidable: undecidable(plan),
     order_cost: costOfOrder(plan, overheads),
     notices,
     ...definedOnly({ refusal }),

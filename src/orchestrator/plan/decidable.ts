@@ -11,9 +11,17 @@ import {
 import { isCopy } from "../../targets/options.js";
 import { defaultOf } from "../request/settings.js";
 import { counted, durationText } from "../ui/text.js";
+import { type PairKind, readErrorBudget, systematicError } from "./error-budget.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
 import { detectableDifference, roundsForNoDifference } from "./power-of-pairs.js";
 import { plannedRankings, type Ranking } from "./rankings.js";
+import {
+  kindsOfComparisons,
+  type Undecidable,
+  undecidableIn,
+  undecidableLines,
+  whoText,
+} from "./undecidable.js";
 
 /** The runs of the original, which decide nothing, and for which there is no warning. */
 const PLAIN_RUNS = Number(defaultOf("runs"));
@@ -69,22 +77,30 @@ function outlookText(design: Design): string {
 }
 
 /**
- * What rounds by turns find where the pairs of a round lie as far apart as usual, and what they would
- * take to find no difference. It is empty in other orders, and where the rounds decide nothing.
+ * What rounds by turns find of some pairs where those of a round lie as far apart as usual, and what
+ * they would take to find no difference. It is empty in other orders, and where the rounds decide
+ * nothing.
  */
-function sensitivityText(design: Design): string {
-  if (design.order !== "turns" || !canDecide(design)) return "";
-  const pairs = { ...design, deviation: USUAL_PAIR_DEVIATION };
-  const smallest = detectableDifference(pairs);
+function sensitivityText(design: Design, { reference }: Ranking, pairs: PairKind): string {
+  if (design.order !== "turns" || !canDecide(design) || !reference) return "";
+
+  const { layer, load } = reference.configuration;
+  const figure = load.model === "open" ? "p99" : "throughput";
+  const { share, unmeasured } = systematicError(readErrorBudget(), { layer, figure, pairs });
+  const simulated = { ...design, deviation: USUAL_PAIR_DEVIATION, systematic: share };
+  const smallest = detectableDifference(simulated);
   if (smallest === undefined) return "";
 
-  const rounds = roundsForNoDifference(pairs);
-  const equal = `that there is none (± ${percentText(design.margin)})`;
+  const rounds = roundsForNoDifference(simulated);
   const takes = rounds === undefined ? "more than 1000 rounds" : `about ${rounds} rounds`;
+  const equal = `that there is none (± ${percentText(design.margin)})`;
+  const equality =
+    unmeasured.length > 0
+      ? `${equal} would take ${takes}, if the systematic error were measured`
+      : `${equal} takes ${takes}`;
   return (
     `where a pair deviates by ${percentText(USUAL_PAIR_DEVIATION)}, as usual, ${counted(design.rounds, "round")} ` +
-    `find a difference of ${percentText(smallest)} in four of five campaigns; ${equal} takes ${takes}, ` +
-    "and the systematic error of such a pair must be measured"
+    `find a difference of ${percentText(smallest)} in four of five campaigns; ${equality}`
   );
 }
 
@@ -100,6 +116,41 @@ export interface Decidable {
 
 const SPARE_ROUND_TEXT =
   "one spare round is made only where invalid runs leave a comparison one round short of a decision";
+
+/** What no number of rounds can tell in the rankings of a plan by turns (M34), once each. */
+export function undecidable(plan: Plan): Undecidable[] {
+  if (plan.order !== "turns") return [];
+  const entries = comparedRankings(plan).flatMap((ranking) =>
+    undecidableIn(ranking, designOf(plan, ranking).margin),
+  );
+  const byContent = new Map(entries.map((entry) => [JSON.stringify(entry), entry]));
+  return [...byContent.values()];
+}
+
+/** Lines on what the rounds of a plan find, and on what no number of them can tell. */
+function powerLines(plan: Plan): string[] {
+  const deciding = comparedRankings(plan).filter((ranking) => canDecide(designOf(plan, ranking)));
+  if (deciding.length === 0) return [];
+  return [...sensitivityLines(plan, deciding), ...undecidableLines(undecidable(plan))];
+}
+
+/** The texts of `sensitivityText`. They say what they are about where they differ. */
+function sensitivityLines(plan: Plan, rankings: readonly Ranking[]): string[] {
+  const layers = new Set(rankings.map(({ reference }) => reference?.configuration.layer));
+  const texts = new Set<string>();
+  const textsWithWho = new Set<string>();
+  for (const ranking of rankings) {
+    const layer = ranking.reference?.configuration.layer;
+    if (layer === undefined) continue;
+    for (const pairs of kindsOfComparisons(ranking)) {
+      const text = sensitivityText(designOf(plan, ranking), ranking, pairs);
+      if (text === "") continue;
+      texts.add(text);
+      textsWithWho.add(`${whoText(layer, pairs, layers.size > 1)}: ${text}`);
+    }
+  }
+  return [...(texts.size > 1 ? textsWithWho : texts)];
+}
 
 /** The comparisons of a plan's runs (M17); empty where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
@@ -121,11 +172,10 @@ export function decidable(plan: Plan): Decidable {
     const text = `${head}: ${comparisons}${rankings}, ${outlookText(design)}`;
     return { text, isWarning: !canDecide(design) && design.rounds > PLAIN_RUNS };
   });
-  const sensitivities = [...kinds.values()].map(({ design }) => sensitivityText(design));
   return {
     lines: [
       ...lines.map(({ text }) => text),
-      ...new Set(sensitivities.filter(Boolean)),
+      ...powerLines(plan),
       ...(plan.spare_runs ? [SPARE_ROUND_TEXT] : []),
     ],
     warnings: lines.flatMap(({ text, isWarning }) => (isWarning ? [text] : [])),

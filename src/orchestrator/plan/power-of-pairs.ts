@@ -27,6 +27,8 @@ export interface PairsOfTurns {
   comparisons: number;
   /** The largest difference that does not matter, as a share. */
   margin: number;
+  /** What shifts all rounds alike, as a share, by which intervals are widened (M34). */
+  systematic: number;
 }
 
 /**
@@ -34,13 +36,14 @@ export interface PairsOfTurns {
  * where the rounds are too few to show any.
  */
 export function detectableDifference(pairs: PairsOfTurns): number | undefined {
-  const { rounds, comparisons, margin } = pairs;
+  const { rounds, comparisons, margin, systematic } = pairs;
   if (rounds < MIN_PAIRS || smallestPairedP(rounds) * comparisons > LEVEL) return undefined;
 
   const error = standardError(pairs);
   const freedom = rounds - 1;
   const beyondMargin =
     Math.log1p(margin) +
+    Math.log1p(systematic) +
     (studentQuantile(freedom, 1 - intervalAlpha(rounds) / 2) + QUANTILE_OF_POWER) * error;
   const tested =
     (studentQuantile(freedom, 1 - LEVEL / comparisons / 2) + QUANTILE_OF_POWER) * error;
@@ -58,12 +61,12 @@ export function roundsForNoDifference(pairs: Omit<PairsOfTurns, "rounds">): numb
 }
 
 function showsNoDifference(pairs: PairsOfTurns): boolean {
-  const { rounds, comparisons, margin } = pairs;
+  const { rounds, comparisons, margin, systematic } = pairs;
   // Claims of no difference are one-sided, so that the level is twice that of an interval.
   const level = Math.min(intervalAlpha(rounds), (2 * LEVEL) / comparisons);
   const reach = studentQuantile(rounds - 1, 1 - level / 2) + QUANTILE_OF_BOTH_BOUNDS;
   const canPass = smallestPairedP(rounds) * comparisons <= 2 * LEVEL;
-  return canPass && reach * standardError(pairs) <= Math.log1p(margin);
+  return canPass && reach * standardError(pairs) <= Math.log1p(margin) - Math.log1p(systematic);
 }
 
 const standardError = ({ deviation, rounds }: PairsOfTurns): number =>

@@ -119,6 +119,7 @@ test("a dry run prints groups and what the runs can decide", () => {
     runtime: { id: "local", choice: "as asked" },
     plan: planFor(...flags),
     estimate: { runs: 1, seconds: 60, disk_bytes: 1e6 },
+    undecidable: [],
     order_cost: [],
     notices: [],
   };
@@ -139,6 +140,7 @@ test("by turns a dry run says how many targets are up at once, how long they tak
     plan,
     estimate: { runs: 1, seconds: 60, disk_bytes: 1e6, ...(groups ? { groups } : {}) },
     notices: [],
+    undecidable: [],
     order_cost: [],
   };
   expect(previewLines(found)).toContainEqual(

@@ -1,5 +1,9 @@
-import { expect, test, vi } from "vitest";
-import { costOfOrder, decidable } from "../../../../src/orchestrator/plan/decidable.js";
+import { describe, expect, test, vi } from "vitest";
+import {
+  costOfOrder,
+  decidable,
+  undecidable,
+} from "../../../../src/orchestrator/plan/decidable.js";
 import { estimateCampaignS, overheadsOf } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { argvOf, DEFAULT_ANSWERS } from "../../../../src/orchestrator/prompt/menu-answers.js";
@@ -24,6 +28,8 @@ test("the family of a ranking is each target against its reference; the copy is 
     lines: [
       "reference iovalkey + copy: 2 comparisons, paired by round, which 7 rounds can decide",
       expect.stringContaining("10 rounds find a difference of 7.3 %"),
+      expect.stringMatching(/^two targets: /),
+      expect.stringMatching(/^two versions of a client/),
       expect.stringContaining("spare round"),
     ],
     warnings: [],
@@ -33,11 +39,71 @@ test("the family of a ranking is each target against its reference; the copy is 
 test("the plan says before the start how many rounds no difference takes, by the reader's margin", () => {
   const sensitivity = (...flags: string[]) =>
     found("iovalkey,valkey-glide", "--runs", "10", ...flags).lines[1];
-  expect(sensitivity()).toContain("(± 2 %) takes about 72 rounds");
-  expect(sensitivity("--margin", "5%")).toContain("(± 5 %) takes about 14 rounds");
+  expect(sensitivity()).toContain("(± 2 %) would take about 72 rounds");
+  expect(sensitivity("--margin", "5%")).toContain("(± 5 %) would take about 14 rounds");
   expect(sensitivity("--order", "interleaved")).toBeUndefined();
   expect(planFor("--clients", "iovalkey", "--margin", "2.5")).toMatchObject({
     margin_percent: 2.5,
+  });
+});
+
+describe("the plan names what no number of rounds can tell", () => {
+  const entriesOf = (...flags: string[]) =>
+    undecidable(planFor("--concurrency", "50", "--runs", "10", ...flags));
+  const unmeasured = ["start of a turn", "drift", "group size", "order"];
+
+  test("of two targets by turns, whose systematic error was not measured", () => {
+    const entries = entriesOf("--clients", "iovalkey,valkey-glide", "--no-copy");
+    expect(entries).toEqual(
+      ["throughput", "cpu"].map((figure) => ({
+        layer: "server",
+        pairs: "targets",
+        figure,
+        smallest_difference_percent: 0,
+        unmeasured,
+        can_show_no_difference: false,
+      })),
+    );
+  });
+
+  test("of two versions of a client, by what copies show", () => {
+    const entries = entriesOf("--clients", "iovalkey,iovalkey~0.3.2", "--layer", "server,limiter");
+    expect(new Set(entries.map(({ pairs }) => pairs))).toEqual(new Set(["one program"]));
+    for (const { smallest_difference_percent: percent, ...entry } of entries) {
+      expect(percent).toBeGreaterThan(0);
+      expect(entry).toMatchObject({ unmeasured: [], can_show_no_difference: percent < 2 });
+    }
+    expect(entries.map(({ layer, figure }) => `${layer} ${figure}`)).toEqual([
+      "server throughput",
+      "server cpu",
+      "limiter throughput",
+      "limiter cpu",
+    ]);
+  });
+
+  test("of a copy, which is one program with its reference", () => {
+    const entries = entriesOf("--clients", "iovalkey,valkey-glide");
+    expect(entries.map(({ pairs }) => pairs)).toEqual([
+      "targets",
+      "targets",
+      "one program",
+      "one program",
+    ]);
+  });
+
+  test("and nothing in other orders, nor where nothing is compared", () => {
+    expect(entriesOf("--clients", "iovalkey,valkey-glide", "--order", "interleaved")).toEqual([]);
+    expect(entriesOf("--clients", "iovalkey")).toEqual([]);
+  });
+
+  test("in lines that stand only where the rounds decide something", () => {
+    const linesOf = (runs: string) =>
+      decidable(planFor("--clients", "iovalkey,iovalkey~0.3.2,valkey-glide", "--runs", runs)).lines;
+    const about = (lines: string[], who: string) =>
+      lines.filter((line) => line.startsWith(`${who}: `));
+    for (const who of ["two targets", "two versions of a client, or a target and its copy"])
+      expect(about(linesOf("10"), who)).toHaveLength(2);
+    expect(linesOf("3")).toHaveLength(1);
   });
 });
 

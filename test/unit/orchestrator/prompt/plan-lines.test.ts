@@ -7,6 +7,7 @@ const preview = (notices: string[]) => ({
   plan: planFor("--clients", "iovalkey,none", "--runs", "7"),
   estimate: { runs: 14, seconds: 300, disk_bytes: 1e6 },
   notices,
+  undecidable: [],
   order_cost: [],
 });
 
