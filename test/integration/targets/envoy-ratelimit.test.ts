@@ -46,7 +46,6 @@ async function storeDecisions({ place }: StoreSetup): Promise<number> {
 
 const STORES: readonly (readonly [StoreKind, string])[] = [
   ["redis", "standalone"],
-  ["valkey", "standalone"],
   ["valkey", "cluster"],
   ["memcached", "standalone"],
 ];
