@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { definedOnly } from "../../../src/kit/defined-only.js";
 import { EXIT } from "../../../src/kit/errors.js";
 import { contactStore } from "../../../src/orchestrator/run/store/contact-store.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
-import { expectFailure, failureOf } from "../../helpers/errors.js";
+import { expectFailure } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
 import { ROOT } from "../../helpers/programs.js";
@@ -165,24 +166,18 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     const [free, asking] = [await freePort(), await freePort()];
     for (const store of [await encryptedStore(free), await encryptedStore(asking, true)])
       onTestFinished(() => store.stop());
-    const STORE_CA = tls("ca.pem");
-    const refused = async (env: { STORE_URL: string; STORE_CA?: string }, message: string) => {
-      const { message: text, exitCode } = await failureOf(() => contactStore(env));
-      expect(exitCode).toBe(EXIT.environment);
-      expect(text).toContain(message);
-      expect(text).not.toContain(PASSWORD);
+    const refused = async (url: string, message: string) => {
+      const STORE_CA = url.startsWith("rediss") ? tls("ca.pem") : undefined;
+      const env = definedOnly({ STORE_URL: url, STORE_CA });
+      const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
+      expect(code).toBe(3);
+      expect(stderr).toContain(message);
+      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
     };
-    const asked = `rediss://bench:${PASSWORD}@localhost:${asking}`;
-    await refused({ STORE_URL: asked, STORE_CA }, "STORE_CERT");
-    await refused({ STORE_URL: `redis://bench:${PASSWORD}@localhost:${free}` }, "STORE_URL");
-
-    const wrong = {
-      STORE_URL: `rediss://bench:wrong-${PASSWORD}@localhost:${free}`,
-      STORE_CA,
-    };
-    const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], wrong).ended;
-    expect(code).toBe(3);
-    expect(stderr).toContain("WRONGPASS");
-    expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+    await Promise.all([
+      refused(`rediss://bench:wrong-${PASSWORD}@localhost:${free}`, "WRONGPASS"),
+      refused(`rediss://bench:${PASSWORD}@localhost:${asking}`, "STORE_CERT"),
+      refused(`redis://bench:${PASSWORD}@localhost:${free}`, "STORE_URL"),
+    ]);
   });
 });
