@@ -5,8 +5,8 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-/** Runs without an HTTP server, of a few answers. */
-const SHORT = ["--layer", "limiter", "--duration-mode", "requests:200", "--runs", "auto"];
+/** Runs without an HTTP server. */
+const LIMITER = ["--layer", "limiter", "--runs", "auto"];
 
 const summaryOf = (campaign: Campaign) =>
   JSON.parse(campaign.report("summary.json")) as {
@@ -16,7 +16,13 @@ const summaryOf = (campaign: Campaign) =>
 
 test("adaptive runs that are killed under way go on, end within their limits, and say what they found", async () => {
   const home = newFolder();
-  const killed = Campaign.run(home, "memory", [...SHORT, "--max-runs", "6"]);
+  const killed = Campaign.run(home, "memory", [
+    ...LIMITER,
+    "--duration-mode",
+    "requests:1000",
+    "--max-runs",
+    "6",
+  ]);
   await killed.waitForLog("  measure", 3);
   killed.signal("SIGKILL");
   await killed.ended;
@@ -35,7 +41,7 @@ test("adaptive runs that are killed under way go on, end within their limits, an
 });
 
 test("a budget ends it between two rounds with a message, and the rounds that were left out are not missing", async () => {
-  const campaign = Campaign.run(newFolder(), "memory", [...SHORT, "--budget", "4s", "--json"]);
+  const campaign = Campaign.run(newFolder(), "memory", [...LIMITER, "--budget", "8s", "--json"]);
   const { stdout } = await campaign.ends();
   const { adaptive, configurations } = summaryOf(campaign);
   expect(adaptive.ended).toBe("budget");
@@ -44,14 +50,14 @@ test("a budget ends it between two rounds with a message, and the rounds that we
   expect(row?.runs).toBeLessThan(5);
   expect(row?.runs).toBe(campaign.results.size);
   // The first round runs whatever the budget.
-  if ((row?.runs ?? 0) > 1) expect(campaign.manifest.adaptive?.spent_s).toBeLessThan(4);
+  if ((row?.runs ?? 0) > 1) expect(campaign.manifest.adaptive?.spent_s).toBeLessThan(8);
   const events = stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(events.find(({ event }) => event === "campaign")).toMatchObject({
     runs: 20,
-    estimate_s: 4,
+    estimate_s: 8,
   });
   const first = events.find(({ event }) => event === "run_started");
   expect(first).toMatchObject({ run: 1, round: 1, runs_per_configuration: 20, at_most: true });

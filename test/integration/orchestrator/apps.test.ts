@@ -7,10 +7,10 @@ import { askDirectly } from "../../../src/kit/direct-http.js";
 import { EXIT } from "../../../src/kit/errors.js";
 import { appPart } from "../../../src/orchestrator/run/app-role.js";
 import type { RunSettings } from "../../../src/orchestrator/run/run-settings.js";
-import { local } from "../../../src/runtimes/local/local-runtime.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { failureOf } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { openLocalRuntime } from "../../helpers/local-runtime.js";
 import { ROOT } from "../../helpers/programs.js";
 import { until } from "../../helpers/store.js";
 
@@ -112,16 +112,7 @@ test("an app that dies, is not there, or does not know the path is one clear lin
 async function failureToStart(name: string, words: readonly string[], isAnswering: boolean) {
   const client = appClientId(name);
   const [command = ""] = words;
-  const runtime = await local.open({
-    packageFolder: ROOT,
-    workFolder: newHome(),
-    programs: [{ id: client, command }],
-    owner: { pid: process.pid, started: "1" },
-    campaign: "apps",
-    signal: new AbortController().signal,
-    hold: async () => {},
-    onSetupStep: () => {},
-  });
+  const runtime = await openLocalRuntime(newHome(), [{ id: client, command }]);
   const settings = { configuration: { target: { client } }, caps: {} } as RunSettings;
   const part = appPart("server-1", settings, { words, folder, request: { path: "/items" } }, []);
 

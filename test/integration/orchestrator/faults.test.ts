@@ -61,7 +61,7 @@ test("a second campaign at the same time is refused with the name of the first, 
     join(home, "third"),
     "--allow-parallel",
     "--duration-mode",
-    "requests:100",
+    "requests:1000",
   ]);
   expect((await allowed.ended).code).toBe(0);
   await first.interrupted();
