@@ -55,6 +55,9 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   return groups;
 }
 
+const serverCountOf = ({ serverCount = 1, servers = [] }: Check): number =>
+  Math.max(serverCount, servers.length);
+
 /**
  * After so many attempts that something outside of the target spoils, the checks that are left
  * cannot be made.
@@ -68,9 +71,12 @@ export interface TargetListener {
   finding(finding: Finding): void;
 }
 
+/** What the checks of a system ask for. */
+type SystemNeeds = "limits" | "serverCount" | "servers";
+
 /** The context of an audit of a target. */
 interface TargetAudit {
-  settings: Omit<SystemSettings, "limits" | "servers">;
+  settings: Omit<SystemSettings, SystemNeeds>;
   place: PartPlace;
   listener: TargetListener;
   add(check: Check, outcome: MadeOutcome): void;
@@ -86,7 +92,7 @@ interface TargetAudit {
  * @param readThrottling reads the counters of our own control group
  */
 export async function auditTarget(
-  settings: Omit<SystemSettings, "limits" | "servers" | "excess">,
+  settings: Omit<SystemSettings, SystemNeeds | "excess">,
   place: PartPlace,
   checks: readonly Check[],
   listener: TargetListener,
@@ -150,7 +156,8 @@ async function makeGroup(
     return;
   }
 
-  const systemSettings = { ...settings, limits, servers: group[0].servers };
+  const serverCount = Math.max(...group.map(serverCountOf));
+  const systemSettings = { ...settings, limits, serverCount, servers: group[0].servers };
   const settle: SystemListener["settle"] = (check, outcome) => add(check, { ...outcome, limits });
   let remaining: readonly Check[] = group;
   for (let attempt = 1; remaining.length > 0; attempt++) {

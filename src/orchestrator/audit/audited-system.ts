@@ -89,8 +89,6 @@ export class Answers {
   }
 }
 
-/** The servers of an audited system. Checks for one server send to the first of them. */
-const SERVERS = 4;
 const KEYS_AT_ONCE = 50;
 
 /** The time for an answer, which is longer than any client waits for a store that does not answer. */
@@ -104,15 +102,23 @@ export interface SystemSettings {
   serviceEnv: Readonly<Record<string, string>> | undefined;
   /** How many points the target is known to admit beyond its quota. It is judged by the sum. */
   excess?: number | undefined;
+  /** How many servers are started. Checks for fewer servers send to the first of them. */
+  serverCount: number;
   servers?: readonly ServerDifference[] | undefined;
 }
 
 /** The configuration of a run without a load, because the checks send the requests that they need. */
-function configurationOf({ target, limits, caps, serviceEnv }: SystemSettings): Configuration {
+function configurationOf({
+  target,
+  limits,
+  caps,
+  serviceEnv,
+  serverCount,
+}: SystemSettings): Configuration {
   return definedOnly({
     layer: "server" as const,
     target,
-    servers: SERVERS,
+    servers: serverCount,
     workload: { id: "light" },
     traffic: DEFAULT_TRAFFIC,
     load: { model: "closed" as const, connections: 1 },
@@ -202,10 +208,6 @@ export class AuditedSystem {
 
   get window_ms(): number {
     return 1000 * this.limits.window_s;
-  }
-
-  get serverCount(): number {
-    return this.#started.servers.length;
   }
 
   freshKey(): string {

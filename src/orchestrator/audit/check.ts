@@ -30,6 +30,8 @@ export interface Check extends AuditCheck {
   unpromisedReason?(target: Pick<Target, "store">): string | undefined;
   /** The limits that the check asks for; `quota` where they are absent. */
   limits?: LimitsId;
+  /** How many servers the check sends to; one where the number is absent. */
+  serverCount?: number;
   /** How its servers differ, in their order. Checks with the same list share a system. */
   servers?: readonly ServerDifference[];
   /** Why the check does not apply to a target, which is asked before anything is started. */

@@ -57,7 +57,7 @@ const checkList = (): string => {
 };
 
 const after = () => `
-Each target is started with a fresh store, four servers and windows of one or two seconds. No figure is one of speed.
+Each target is started with a fresh store, one server (four where a check compares them) and windows of one or two seconds. No figure is one of speed.
 
 Checks:
 ${checkList()}

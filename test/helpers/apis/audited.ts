@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { Command } from "commander";
 import type { Finding } from "../../../src/contract/audit.js";
+import type { ApiCheck } from "../../../src/orchestrator/audit/api/api-check.js";
 import { ApiClient } from "../../../src/orchestrator/audit/api/api-client.js";
 import { apiPlan, MOST_AT_ONCE } from "../../../src/orchestrator/audit/api/api-plan.js";
 import { AuditedApi } from "../../../src/orchestrator/audit/api/audited-api.js";
@@ -17,6 +18,18 @@ const QUOTA: QuotaOfApi = { quota: 5, window_s: 2 };
 const QUOTA_OF_OUTAGES: QuotaOfApi = { quota: 5, window_s: 10 };
 /** With its long windows, an API that loses its store is tried by what that takes. */
 const CHECKS_OF_OUTAGES = ["active", "outage"];
+
+/**
+ * The checks that are made of an API. A wrong one gets those that all others rely on, and the one
+ * that must find its defect. Where the first checks find it, all are made: they may find nothing
+ * more.
+ */
+function checksOf({ outage, check: finder }: Api): ApiCheck[] {
+  if (outage) return apiChecks.filter(({ id }) => CHECKS_OF_OUTAGES.includes(id));
+  const isFoundLater = apiChecks.some(({ id, isFirst }) => id === finder && !isFirst);
+  if (!isFoundLater) return [...apiChecks];
+  return apiChecks.filter(({ id, isFirst }) => isFirst || id === finder);
+}
 
 /**
  * What an audit by its address finds in an API, which is started for it.
@@ -39,9 +52,7 @@ export async function findingsOf(
     const place = { client, pacer, signal, nonce: "0123abcd" };
     const audited = new AuditedApi(settings, points, place);
     await requireFitApi(audited);
-    const checks = api.outage
-      ? apiChecks.filter(({ id }) => CHECKS_OF_OUTAGES.includes(id))
-      : apiChecks;
+    const checks = checksOf(api);
     const listener = { check: () => {}, finding: () => {} };
     return await makeChecks(audited, apiPlan(settings, points, checks), checks, listener);
   } finally {

@@ -5,6 +5,9 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
+/** Runs without an HTTP server. */
+const LIMITER = ["--layer", "limiter", "--runs", "auto"];
+
 const summaryOf = (campaign: Campaign) =>
   JSON.parse(campaign.report("summary.json")) as {
     adaptive: AdaptiveSummary;
@@ -13,7 +16,13 @@ const summaryOf = (campaign: Campaign) =>
 
 test("adaptive runs that are killed under way go on, end within their limits, and say what they found", async () => {
   const home = newFolder();
-  const killed = Campaign.run(home, "memory", ["--runs", "auto", "--max-runs", "6"]);
+  const killed = Campaign.run(home, "memory", [
+    ...LIMITER,
+    "--duration-mode",
+    "requests:1000",
+    "--max-runs",
+    "6",
+  ]);
   await killed.waitForLog("  measure", 3);
   killed.signal("SIGKILL");
   await killed.ended;
@@ -32,13 +41,7 @@ test("adaptive runs that are killed under way go on, end within their limits, an
 });
 
 test("a budget ends it between two rounds with a message, and the rounds that were left out are not missing", async () => {
-  const campaign = Campaign.run(newFolder(), "none", [
-    "--runs",
-    "auto",
-    "--budget",
-    "8s",
-    "--json",
-  ]);
+  const campaign = Campaign.run(newFolder(), "memory", [...LIMITER, "--budget", "8s", "--json"]);
   const { stdout } = await campaign.ends();
   const { adaptive, configurations } = summaryOf(campaign);
   expect(adaptive.ended).toBe("budget");

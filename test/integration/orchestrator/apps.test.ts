@@ -1,12 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { appClientId } from "../../../src/contract/app.js";
+import { askDirectly } from "../../../src/kit/direct-http.js";
+import { EXIT } from "../../../src/kit/errors.js";
+import { appPart } from "../../../src/orchestrator/run/app-role.js";
+import type { RunSettings } from "../../../src/orchestrator/run/run-settings.js";
 import { processTree } from "../../../src/runtimes/local/process-tree.js";
 import { startTimeOf } from "../../../src/runtimes/processes.js";
 import { Campaign } from "../../helpers/campaign.js";
+import { failureOf } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { needs } from "../../helpers/needs.js";
+import { openLocalRuntime } from "../../helpers/local-runtime.js";
 import { ROOT } from "../../helpers/programs.js";
+import { until } from "../../helpers/store.js";
 
 const newHome = temporaryFolders();
 const folder = join(ROOT, "test/helpers/measured-apps");
@@ -31,20 +39,24 @@ function campaignIn(home: string, apps: Apps, ...flags: readonly string[]): Camp
   ]);
 }
 
-const serverOf = (campaign: Campaign, label: string) => {
-  const result = campaign.measured.find(
-    ({ configuration }) => configuration?.target.label === label,
-  );
-  return { result, server: result?.resources["server-1"] };
-};
+const serverOf = (campaign: Campaign, label: string) =>
+  campaign.measured.find(({ configuration }) => configuration?.target.label === label)?.resources[
+    "server-1"
+  ];
 
-test("apps in Node and Python are measured by turns, with the CPU time of all their processes", async () => {
+/** Listens as soon as it has reached the store whose address is in CACHE. */
+const CACHED = `${process.execPath} -e 'const net = require("net"); const u = new URL(process.env.CACHE); net.connect(u.port, u.hostname, () => require("http").createServer((q, r) => r.end("{}")).listen(process.env.PORT))'`;
+
+test("apps in Node and Python are measured by turns, each with a fresh store, and with the CPU time of all their processes", async () => {
   const campaign = run(
     {
       plain: NODE,
       forks: `${process.execPath} forking-app.cjs`,
       python: "python3 python-app.py {port}",
+      cached: CACHED,
     },
+    "--app-store",
+    "CACHE=valkey",
     "--header",
     "Authorization: Bearer s3cret",
     "--ready",
@@ -53,17 +65,18 @@ test("apps in Node and Python are measured by turns, with the CPU time of all th
   await campaign.ends();
 
   const labels = campaign.measured.map(({ configuration }) => configuration?.target.label);
-  expect(labels.toSorted()).toEqual(["forks", "plain", "python"]);
-  for (const { outcome, consumers, verdict, cpu_usage, turns } of campaign.measured) {
+  expect(labels.toSorted()).toEqual(["cached", "forks", "plain", "python"]);
+  for (const { outcome, consumers, verdict, cpu_usage, turns, resources } of campaign.measured) {
     expect(outcome).toBe("served");
     expect(consumers).toEqual([]);
     expect(verdict.status).not.toBe("invalid");
     expect(cpu_usage).toBeGreaterThan(0);
-    expect(turns?.group).toBe(3);
+    expect(turns?.group).toBe(4);
+    expect(resources["store-1"]?.kind).toBe("store");
   }
 
-  const plain = serverOf(campaign, "plain").server;
-  const forks = serverOf(campaign, "forks").server;
+  const plain = serverOf(campaign, "plain");
+  const forks = serverOf(campaign, "forks");
   expect(forks?.cpu_us_per_request).toBeGreaterThan((plain?.cpu_us_per_request ?? 0) / 3);
   expect(forks?.resident_bytes_mean).toBeGreaterThan(1.3 * (plain?.resident_bytes_mean ?? 0));
 
@@ -71,16 +84,6 @@ test("apps in Node and Python are measured by turns, with the CPU time of all th
   expect(manifest).not.toContain("s3cret");
   expect(campaign.manifest.apps?.plain).toMatchObject({ command: NODE });
   expect(readFileSync(join(campaign.folder, "report/index.html"), "utf8")).toContain(NODE);
-});
-
-test("an app gets the address of a fresh store in its variable", needs(["redis"]), async () => {
-  const app = `${process.execPath} -e 'const net = require("net"); const u = new URL(process.env.CACHE); net.connect(u.port, u.hostname, () => require("http").createServer((q, r) => r.end("{}")).listen(process.env.PORT))'`;
-  const campaign = run({ one: app }, "--app-store", "CACHE=redis");
-  await campaign.ends();
-  const { result } = serverOf(campaign, "one");
-  expect(result?.outcome).toBe("served");
-  expect(result?.resources["store-1"]?.kind).toBe("store");
-  expect(result?.verdict.status).not.toBe("invalid");
 });
 
 test("kill -9 ends an app with its workers, and --resume goes on with the headers given again", async () => {
@@ -113,8 +116,6 @@ const UNFIT = [
     command: `${process.execPath} -e 'throw new Error("no licence")'`,
     line: /dies ended with 1/,
   },
-  { name: "deaf", command: "sleep 100", line: /deaf .*PORT/ },
-  { name: "sick", command: `env STATUS=500 ${NODE}`, line: /sick .*500/ },
   {
     name: "lost",
     command: NODE,
@@ -124,7 +125,7 @@ const UNFIT = [
   { name: "absent", command: "no-such-program-7", line: /--app absent: .*no-such-program-7/ },
 ];
 
-test("an app that dies, never listens, or answers with errors is one clear line", async () => {
+test("an app that dies, is not there, or does not know the path is one clear line", async () => {
   const printed = UNFIT.map(async ({ name, command, flags = [], line }) => {
     const { stderr } = await run({ [name]: command }, ...flags).ends(3);
     expect(
@@ -134,3 +135,52 @@ test("an app that dies, never listens, or answers with errors is one clear line"
   });
   await Promise.all(printed);
 });
+
+/** Starts an app as a run does. @param isAnswering whether to wait until it answers at all */
+async function failureToStart(name: string, words: readonly string[], isAnswering: boolean) {
+  const client = appClientId(name);
+  const [command = "", ...parameters] = words;
+  const runtime = await openLocalRuntime(newHome(), [{ id: client, command }]);
+  const settings = { configuration: { target: { client } }, caps: {} } as RunSettings;
+  const part = appPart(
+    "server-1",
+    settings,
+    { parameters, folder, request: { path: "/items" } },
+    [],
+  );
+
+  // It has a long time to become ready, which the test lets pass at once.
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  return failureOf(() =>
+    runtime.start(part, async ({ address: { host, port } }) => {
+      const passes = async () => {
+        const url = `http://${host}:${port}/items`;
+        if (isAnswering)
+          await until(() => askDirectly(url, { timeout_ms: 2_000 }).then(Boolean, () => false));
+        await delay(200);
+        vi.advanceTimersByTime(60_000);
+      };
+      void passes();
+    }),
+  );
+}
+
+test.each([
+  { name: "deaf", words: ["sleep", "100"], isAnswering: false, line: /deaf .*PORT/ },
+  {
+    name: "sick",
+    words: ["env", "STATUS=500", process.execPath, "node-app.cjs"],
+    isAnswering: true,
+    line: /sick .*500/,
+  },
+])(
+  "an app that is $name is not waited for without end, and the line says what it did",
+  async ({ name, words, isAnswering, line }) => {
+    const { message, exitCode } = await failureToStart(name, words, isAnswering);
+    expect(exitCode).toBe(EXIT.environment);
+    expect(message).toMatch(line);
+  },
+);

@@ -7,9 +7,13 @@ import { temporaryFolders } from "../../helpers/folders.js";
 import { validCampaign } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
+const SHORT = ["--duration-mode", "requests:1000"];
 
 test("a campaign with diagnosing runs has instruments in these alone, which the report lists and does not count", async () => {
-  const campaign = await validCampaign(newFolder(), "ioredis@valkey,none", ["--diagnose"]);
+  const campaign = await validCampaign(newFolder(), "ioredis@valkey,none", [
+    ...SHORT,
+    "--diagnose",
+  ]);
   const diagnosing = campaign.measured.filter(({ diagnosis }) => diagnosis);
   expect(campaign.measured).toHaveLength(4);
   expect(diagnosing.map(({ run }) => run)).toEqual([2, 2]);
@@ -36,7 +40,7 @@ test("a campaign with diagnosing runs has instruments in these alone, which the 
 });
 
 test("a campaign on a real cluster measures six nodes and leaves no process, socket or temporary folder", async () => {
-  const campaign = await validCampaign(newFolder(), "valkey-glide:cluster");
+  const campaign = await validCampaign(newFolder(), "valkey-glide:cluster", SHORT);
   const [result] = campaign.measured;
   if (!result) throw new Error("a result");
   expectReconciled(result);
@@ -58,7 +62,7 @@ test("a single run, set by the environment whose OUTPUT_FILE cannot be written i
 });
 
 test("when the state folder vanishes, what was measured is reported, and nothing more is started [R-full-disk-5]", async () => {
-  const campaign = Campaign.run(newFolder(), "none", ["--runs", "3"]);
+  const campaign = Campaign.run(newFolder(), "none", ["--runs", "3", "--rate", "100"]);
   await campaign.waitForLog("  measure");
   rmSync(join(campaign.state, "ratelimit-bench"), { recursive: true });
   const { stderr } = await campaign.ends(4);

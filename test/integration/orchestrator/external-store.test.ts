@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { definedOnly } from "../../../src/kit/defined-only.js";
 import { EXIT } from "../../../src/kit/errors.js";
 import { contactStore } from "../../../src/orchestrator/run/store/contact-store.js";
+import { discoverStore } from "../../../src/orchestrator/run/store/discover-store.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
-import { expectFailure } from "../../helpers/errors.js";
+import { expectFailure, failureOf } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { openLocalRuntime } from "../../helpers/local-runtime.js";
 import { needs } from "../../helpers/needs.js";
 import { ROOT } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
@@ -115,7 +116,7 @@ describe("a store that the user already runs", needs(["redis"]), () => {
   test("has the targets of a group by turns: each has keys of its own, and what one cost the store is not known", async () => {
     const store = await TestStore.start([], "redis");
     onTestFinished(() => store.stop());
-    const flags = ["--duration-mode", "custom:2", "--warmup", "0.5", "--runs", "2"];
+    const flags = ["--runs", "2"];
     const url = ["--store-url", `redis://127.0.0.1:${store.port}`];
     const clients = "ioredis@redis,node-redis@redis";
     const campaign = Campaign.run(newFolder(), clients, [...flags, ...url]);
@@ -166,18 +167,25 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     const [free, asking] = [await freePort(), await freePort()];
     for (const store of [await encryptedStore(free), await encryptedStore(asking, true)])
       onTestFinished(() => store.stop());
-    const refused = async (url: string, message: string) => {
-      const STORE_CA = url.startsWith("rediss") ? tls("ca.pem") : undefined;
-      const env = definedOnly({ STORE_URL: url, STORE_CA });
-      const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
-      expect(code).toBe(3);
-      expect(stderr).toContain(message);
-      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+    const runtime = await openLocalRuntime(newFolder());
+    const STORE_CA = tls("ca.pem");
+    const refused = async (access: Record<string, string>, text: string) => {
+      const { message, exitCode } = await failureOf(() => discoverStore(access, runtime));
+      expect(exitCode).toBe(EXIT.environment);
+      expect(message).toContain(text);
+      expect(message).not.toContain(PASSWORD);
     };
+    const url = `rediss://bench:wrong-${PASSWORD}@localhost:${free}`;
+    const campaign = Campaign.run(newFolder(), "ioredis", ["--store-url", url], { STORE_CA });
     await Promise.all([
-      refused(`rediss://bench:wrong-${PASSWORD}@localhost:${free}`, "WRONGPASS"),
-      refused(`rediss://bench:${PASSWORD}@localhost:${asking}`, "STORE_CERT"),
-      refused(`redis://bench:${PASSWORD}@localhost:${free}`, "STORE_URL"),
+      refused(
+        { STORE_URL: `rediss://bench:${PASSWORD}@localhost:${asking}`, STORE_CA },
+        "STORE_CERT",
+      ),
+      refused({ STORE_URL: `redis://bench:${PASSWORD}@localhost:${free}` }, "STORE_URL"),
     ]);
+    const { stdout, stderr } = await campaign.ends(EXIT.environment);
+    expect(stderr).toContain("WRONGPASS");
+    expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
   });
 });

@@ -6,6 +6,9 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
+/** Short runs, of whose 1000 consumes 20 fail where the target is broken. */
+const SHORT = ["--layer", "limiter", "--traffic", "allowed", "--duration-mode", "requests:1000"];
+
 /**
  * Two equal clients without a store: `steady` always decides, `flaky` fails 2 % of the consumes of
  * its second run.
@@ -62,16 +65,7 @@ test("a target that fails its load in one of three runs is measured to the end, 
   const home = newFolder();
   const path = join(home, "flaky.mjs");
   writeFileSync(path, plugin(join(home, "runs of flaky")));
-  const campaign = Campaign.run(home, "steady,flaky", [
-    "--plugin",
-    path,
-    "--layer",
-    "limiter",
-    "--traffic",
-    "allowed",
-    "--runs",
-    "3",
-  ]);
+  const campaign = Campaign.run(home, "steady,flaky", ["--plugin", path, ...SHORT, "--runs", "3"]);
   const { code, stderr } = await campaign.ended;
   // No run is invalid, and both configurations have runs that were served.
   expect(code, stderr).toBe(0);
@@ -97,14 +91,7 @@ test("a configuration whose only run failed has no figures, and the campaign end
   writeFileSync(path, plugin(runsFile));
   // The next run of flaky is its second.
   writeFileSync(runsFile, "x");
-  const campaign = Campaign.run(home, "flaky", [
-    "--plugin",
-    path,
-    "--layer",
-    "limiter",
-    "--traffic",
-    "allowed",
-  ]);
+  const campaign = Campaign.run(home, "flaky", ["--plugin", path, ...SHORT]);
   await campaign.ends(4);
   expect(campaign.measured.map(({ outcome }) => outcome)).toEqual(["failed"]);
   const [row] = JSON.parse(campaign.report("summary.json")).configurations;

@@ -46,7 +46,6 @@ async function storeDecisions({ place }: StoreSetup): Promise<number> {
 
 const STORES: readonly (readonly [StoreKind, string])[] = [
   ["redis", "standalone"],
-  ["valkey", "standalone"],
   ["valkey", "cluster"],
   ["memcached", "standalone"],
 ];
@@ -77,15 +76,6 @@ describe.each(STORES)("on %s %s", (kind, topology) => {
       await setup.reset();
     });
     afterEach(() => opened?.client.close());
-
-    test("opens ten connections with a limit for both keys, and reports its settings and version", () => {
-      expect(opened.client.settings).toMatchObject({
-        connections: 10,
-        request_timeout_ms: common.requestTimeoutMs,
-      });
-      expect(opened.client.version).toMatch(/^\d+\.\d+\.\d+/);
-      expect(opened.limiter.consumes).toEqual({ calls: 0, allowed: 0, limited: 0, failed: 0 });
-    });
 
     test("decides on all descriptors of a request in one call; service and store count each descriptor once", async () => {
       const before = await envoyRatelimit.read(service.spec);
@@ -128,17 +118,10 @@ describe.each(STORES)("on %s %s", (kind, topology) => {
       else expect(allowed).toBeGreaterThanOrEqual(LIMITS.points);
     });
   });
-
-  test("each leaves nothing open when it closes", { tags, skip }, async () => {
-    const targets = CLIENTS.map((id) => targetOf(textOf(id)));
-    const { output, code } = await useInChildProcess(targets, place);
-    expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
-    expect(code).toBe(0);
-  });
 });
 
 const { tags, skip } = needs(["envoy-ratelimit", "redis"]);
-describe("what goes wrong", { tags, skip }, () => {
+describe("whatever the store", { tags, skip }, () => {
   let setup: StoreSetup;
   beforeAll(async () => {
     setup = await StoreSetup.start("redis", "standalone");
@@ -151,6 +134,24 @@ describe("what goes wrong", { tags, skip }, () => {
     onTestFinished(() => service.stop());
     return service;
   };
+
+  test("clients open ten connections with a limit for both keys, report settings and version, and leave nothing open", async () => {
+    const place = { ...setup.place, service: (await started()).spec };
+    const targets = CLIENTS.map((id) => targetOf(`${id}@redis`));
+    for (const { text } of targets) {
+      const { client, limiter } = await open(text, place);
+      await client.close();
+      expect(client.settings).toMatchObject({
+        connections: 10,
+        request_timeout_ms: common.requestTimeoutMs,
+      });
+      expect(client.version).toMatch(/^\d+\.\d+\.\d+/);
+      expect(limiter.consumes).toEqual({ calls: 0, allowed: 0, limited: 0, failed: 0 });
+    }
+    const { output, code } = await useInChildProcess(targets, place);
+    expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
+    expect(code).toBe(0);
+  });
 
   test.each(CLIENTS)(
     "%s: a domain without a limit is refused: it would admit everything",
@@ -189,9 +190,18 @@ describe("what goes wrong", { tags, skip }, () => {
       `127.0.0.1:${spec.port}`,
     );
   });
+});
 
-  test("a service that does not start is not ready: the last problem is named, and nothing answers", async () => {
-    const nobody = { ...setup.place, nodes: [{ host: "127.0.0.1", port: 1 }] };
+// Each waits for several seconds, on a store and a service of its own.
+describe.concurrent("without a store", { tags, skip }, () => {
+  test("a service that does not start is not ready: the last problem is named, and nothing answers", async ({
+    onTestFinished,
+  }) => {
+    const nobody = {
+      store: "redis",
+      topology: "standalone",
+      nodes: [{ host: "127.0.0.1", port: 1 }],
+    };
     const service = await TestEnvoy.start(nobody, LIMITS, {}, false);
     onTestFinished(() => service.stop());
     expect(await service.exited).toBe(2);
@@ -199,12 +209,12 @@ describe("what goes wrong", { tags, skip }, () => {
       "ECONNREFUSED",
     );
     for (const id of CLIENTS)
-      await expect(
-        open(`${id}@redis`, { ...setup.place, service: service.spec }),
-      ).rejects.toThrow();
+      await expect(open(`${id}@redis`, { ...nobody, service: service.spec })).rejects.toThrow();
   });
 
-  test("a store that dies is a failure within the time-out, not a denial and not a hang; then it recovers", async () => {
+  test("a store that dies is a failure within the time-out, not a denial and not a hang; then it recovers", async ({
+    onTestFinished,
+  }) => {
     const otherStore = await StoreSetup.start("redis", "standalone");
     onTestFinished(() => otherStore.stop());
     const service = await TestEnvoy.start(otherStore.place, LIMITS);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, test } from "vitest";
+import { afterAll, describe, test, vi } from "vitest";
 import { findLimiter } from "../../../src/targets/resolve.js";
 import { ensureInstalled } from "../../helpers/on-demand.js";
 import { ROOT } from "../../helpers/programs.js";
@@ -18,7 +18,9 @@ const known = new Map(
 
 afterAll(() => removeGlideSockets(process.pid));
 
-// They wait for most of their time.
+// They wait for most of their time, and each has a store of its own.
+vi.setConfig({ maxConcurrency: 6 });
+
 describe.concurrent("docs/limiters.md says what limiters do: if it differs, run npm run facts and npm run generate", () => {
   for (const target of triedTargets()) {
     const missing = missingFor(target);
