@@ -48,7 +48,7 @@ export class TestServer {
 
   /** Starts it and does not wait: for servers that are to fail. */
   static spawn(environment: Record<string, string>): TestServer {
-    const child = spawn(process.execPath, ["--import", "tsx", "src/server/index.ts"], {
+    const child = spawn(process.execPath, ["dist/server/index.js"], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, PORT: "0", ...environment },
       stdio: ["ignore", "pipe", "pipe"],

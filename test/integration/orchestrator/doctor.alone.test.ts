@@ -35,7 +35,7 @@ test("doctor measures a target and its copy by turns, and says what the machine 
   const print = vi.fn<(text: string) => void>();
   const audits = { audit: vi.fn(), apiAudit: vi.fn() };
   const context = { packageFolder: ROOT, env: {}, commands: [], campaign, ...audits, print };
-  expect(await doctor.run("--json --runtime local --seconds 20".split(" "), context)).toBe(
+  expect(await doctor.run("--json --runtime local --seconds 18".split(" "), context)).toBe(
     EXIT.done,
   );
   expect(readdirSync(home).filter((name) => name !== "ratelimit-bench")).toEqual([]);
