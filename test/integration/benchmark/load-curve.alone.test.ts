@@ -15,7 +15,7 @@ import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 /** Shorter than the slices of a campaign, so that the test is cheap. */
-const LENGTHS = { lead_in_ms: CURVE_LEAD_IN_MS, slice_ms: 800 };
+const LENGTHS = { lead_in_ms: CURVE_LEAD_IN_MS, slice_ms: 400 };
 const CLOSED: Load = { model: "closed", connections: 4 };
 const openLoad = (rate_per_second: number): Load => ({
   model: "open",
@@ -37,7 +37,7 @@ const runsOf = (servers: readonly { url: string }[], loads: readonly Load[]) =>
     loads.map((load): RunSpec => {
       const { generator, ...spec } = decodeGeneratorEnv({
         TARGET_URL: url,
-        DURATION: "0.8",
+        DURATION: "0.4",
         TIMEOUT: "2",
       });
       return { ...spec, generator: { ...generator, ...common, load } };
@@ -137,8 +137,8 @@ test("every run of a load curve has one turn at its load, and latency counts fro
 });
 
 test("a target that is far too slow for a rate is overloaded, although each request has a free connection", async () => {
-  const stub = await StubServer.start({ slots: 1, slot_ms: 50 });
-  const load: Load = { ...openLoad(100), connections: 150 } as Load;
+  const stub = await StubServer.start({ slots: 1, slot_ms: 30 });
+  const load: Load = { ...openLoad(100), connections: 60 } as Load;
   const { outputs } = await generateGroup(curve(runsOf([stub], [load])));
   const { schedule, turns, outcome, verdict } = resultOf(outputs[0]);
   expect(schedule?.unsent).toBe(0);
@@ -182,7 +182,7 @@ test("where each target has a generator of its own, the input names the run of e
         workload: { id: "none" },
         traffic: "realistic",
         load,
-        extent: { duration_s: 0.8 },
+        extent: { duration_s: 0.4 },
         workers: 1,
         seed: 1,
         timeout_s: 2,

@@ -2,16 +2,39 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { groupSpec, type RunSpec } from "../../../src/contract/run-spec.js";
+import { CURVE_LEAD_IN_MS } from "../../../src/contract/turns.js";
 import { judgeTrial } from "../../../src/orchestrator/max-rate/search.js";
 import { nextTrials, type Trial } from "../../../src/orchestrator/max-rate/trials.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
-import { shuffler } from "../../../src/traffic/shuffle.js";
-import { measured, ROOT } from "../../helpers/programs.js";
+import { generateGroup, resultOf } from "../../helpers/generator-group.js";
+import { ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 // Beyond the capacity the line grows with every second, so that half of the answers are late, not
 // only the last percent of them, which a busy machine can make late by itself.
 const objectives = parseThresholds("--slo", "p50<24ms,errors<0.1%");
+
+const TURN = { lead_in_ms: CURVE_LEAD_IN_MS, slice_ms: 400 };
+
+/** The results of one load after the other, in random order, by one generator. */
+async function measuredAt(
+  url: string,
+  rates: readonly number[],
+  seed: number,
+): Promise<MeasuredResult[]> {
+  const runs = rates.map((rate): RunSpec => {
+    const env = { TARGET_URL: url, RATE: String(rate), DURATION: "0.4", CONNECTIONS: "200" };
+    const { generator, ...spec } = decodeGeneratorEnv(env);
+    return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" } };
+  });
+  const spec = groupSpec({ runs, turns: { seed, curve: true, lengths: TURN } });
+  const { outputs, stderr } = await generateGroup(spec);
+  expect(outputs, stderr).toHaveLength(rates.length);
+  return outputs.map(resultOf);
+}
 
 async function searchOn(url: string, from: number): Promise<Trial[]> {
   const settings = { from, min: 100, max: 10_000, trials_per_rate: 5 };
@@ -20,17 +43,13 @@ async function searchOn(url: string, from: number): Promise<Trial[]> {
     let next = nextTrials(settings, trials);
     "rates" in next;
     next = nextTrials(settings, trials)
-  )
-    for (const rate_per_second of shuffler(trials.length).shuffle(next.rates)) {
-      const env = {
-        TARGET_URL: url,
-        RATE: String(rate_per_second),
-        DURATION: "0.6",
-        CONNECTIONS: "200",
-      };
-      const { status } = judgeTrial(await measured(env), objectives);
+  ) {
+    const results = await measuredAt(url, next.rates, trials.length);
+    for (const [index, rate_per_second] of next.rates.entries()) {
+      const { status } = judgeTrial(results[index] as MeasuredResult, objectives);
       trials.push({ rate_per_second, bracket: next.phase === "bracket", status });
     }
+  }
   return trials;
 }
 
@@ -55,8 +74,8 @@ function estimateOf(trials: readonly Trial[]): z.infer<typeof estimateSchema> {
   return estimateSchema.parse(JSON.parse(stdout));
 }
 
-/** The line must be long enough that half of the answers wait for 4 ms, in 0.6 s. */
-const LATE_FROM = 1.014;
+/** The line must be long enough that half of the answers wait for 4 ms, 0.4 s after the turn began. */
+const LATE_FROM = 1.01;
 
 // An interval of 95 %: one run in twenty is a false alarm, and with both repeats one in 8,000.
 test("a server of 20 slots of 20 ms keeps 1000/s: that lies in the interval", async () => {

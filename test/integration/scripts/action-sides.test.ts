@@ -88,21 +88,17 @@ function runAction(given: Readonly<Record<string, unknown>>, change: Change) {
   };
 }
 
-/** A head that takes 2 ms more: many times what a request takes, so that a few rounds decide. */
-const BUSY = "for (const end = performance.now() + 2; performance.now() < end; );";
+/** A head that takes 1 ms more: many times what a request takes, so that a few rounds decide. */
+const BUSY = "for (const end = performance.now() + 1; performance.now() < end; );";
+
+/** Turns last as long as several requests of the slowest target, which wait little for so few others. */
+const QUICK = { build: "true", concurrency: "2", "duration-mode": "custom:1", runs: "7" };
 
 describe("the example workflows, run as a runner does", { timeout: 600_000 }, () => {
   test("a limiter that is slower and admits one more fails, with both told", () => {
     build();
     // Seven pairs can decide a family of two figures.
-    const sooner = {
-      build: "true",
-      concurrency: "10",
-      "duration-mode": "custom:1",
-      runs: "7",
-      checks: "exact-burst",
-    };
-    const ended = runAction(inputsOf("limiter", sooner), {
+    const ended = runAction(inputsOf("limiter", { ...QUICK, checks: "exact-burst" }), {
       base: (folder) =>
         cpSync(join(ROOT, "node_modules/rate-limiter-flexible"), folder, { recursive: true }),
       head: [
@@ -127,8 +123,7 @@ describe("the example workflows, run as a runner does", { timeout: 600_000 }, ()
     const server = `require("node:http").createServer((request, reply) => {
   reply.end("ok");
 }).listen(process.env.PORT, "127.0.0.1");`;
-    const sooner = { build: "true", concurrency: "10", "duration-mode": "custom:1", runs: "7" };
-    const ended = runAction(inputsOf("app", sooner), {
+    const ended = runAction(inputsOf("app", QUICK), {
       base: (folder) =>
         shell(`printf '%s' '${server}' >server.js; echo '{}' >package.json`, folder),
       head: `sed -i 's/^  reply/  ${BUSY}\\n&/' server.js`,
