@@ -20,7 +20,7 @@ from report.base.errors import USAGE, ReportError, one_line
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST
-from report.statistics.rank_test import student_quantile
+from report.statistics.rank_test import chi_square_quantile, student_quantile
 from report.statistics.ratio import log_ratios_of_pairs
 from report.statistics.systematic_error import COMPONENTS, COPIES
 
@@ -55,18 +55,20 @@ class Shift(Struct, frozen=True):
 def upper_bound(shifts: Sequence[Shift]) -> float | None:
     """The share within which nine of ten pairs are shifted, as the upper 90 % bound of that.
 
-    The squares of the shifts less their variances estimate the variance between pairs, whose upper
-    bound is by Student's t over rows. Squares are skewed, so that of simulated bounds of 10 to 27
-    rows eight of ten lie above the truth, and not nine. It is at least the bound of the mean shift,
-    because rows whose shifts happen to be small show no smaller one. None below three rows."""
+    Shifts and their noise are taken as normal, so that the sum of squares is distributed as chi²
+    times the variance of both together, which bounds that variance from above (G. Casella and R.
+    L. Berger, Statistical Inference, 2nd ed., 2002, section 9.2.1). The noise is subtracted. It is
+    at least the bound of the mean shift by Student's t, because rows whose shifts happen to be
+    small show no smaller one. None below three rows."""
     if len(shifts) < _FEWEST_ROWS:
         return None
-    squares = [shift.log**2 - shift.variance for shift in shifts]
-    quantile = student_quantile(len(shifts) - 1, _BOUND) / math.sqrt(len(shifts))
-    variance = fmean(squares) + quantile * stdev(squares)
+    rows = len(shifts)
     logs = [shift.log for shift in shifts]
+    of_both = sum(log**2 for log in logs) / chi_square_quantile(rows, 1 - _BOUND)
+    between_pairs = of_both - fmean(shift.variance for shift in shifts)
+    quantile = student_quantile(rows - 1, _BOUND) / math.sqrt(rows)
     of_mean = abs(fmean(logs)) + quantile * stdev(logs)
-    return math.expm1(max(of_mean, _NINE_OF_TEN_PAIRS * math.sqrt(max(0.0, variance))))
+    return math.expm1(max(of_mean, _NINE_OF_TEN_PAIRS * math.sqrt(max(0.0, between_pairs))))
 
 
 def shift_of(pairs: Sequence[tuple[float, float]]) -> Shift | None:

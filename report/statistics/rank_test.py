@@ -26,6 +26,12 @@ def student_quantile(freedom: float, p: float) -> float:
     return float(stdtrit(freedom, p))
 
 
+def chi_square_quantile(freedom: float, p: float) -> float:
+    from scipy.special import chdtri
+
+    return float(chdtri(freedom, 1 - p))
+
+
 def student_p(freedom: float, mean: float, error: float) -> float:
     """The two-sided p that a mean with this standard error is 0, by Student's t."""
     from scipy.special import stdtr

@@ -40,10 +40,10 @@ class TestBound:
         assert upper_bound([Shift(0.01, 0.0)] * 2) is None
         assert upper_bound([Shift(0.01, 0.0)] * 3) is not None
 
-    def test_equal_shifts_without_noise_are_their_own_bound(self) -> None:
+    def test_a_few_rows_show_less_than_the_bound(self) -> None:
         bound = upper_bound([Shift(0.02, 0.0)] * 4)
-        # Nine of ten pairs lie within 1.645 deviations, of which each row shows one.
-        assert bound == pytest.approx(math.expm1(1.645 * 0.02))
+        # Nine of ten pairs lie within 1.645 deviations. 1.064 is the tenth percentile of chi² of 4.
+        assert bound == pytest.approx(math.expm1(1.645 * 0.02 * math.sqrt(4 / 1.0636)), rel=1e-3)
 
     def test_noise_alone_bounds_less_than_the_same_shifts_would(self) -> None:
         logs = [0.01, -0.01, 0.01, -0.01, 0.01, -0.01]
@@ -54,16 +54,19 @@ class TestBound:
         assert 0 < noisy < known
 
     @pytest.mark.parametrize("shift", [0.0, 0.01, 0.03])
-    def test_eight_of_ten_bounds_lie_above_the_planted_deviation(self, shift: float) -> None:
-        """Squares of shifts are skewed, so that they are not the nine of a symmetric figure."""
+    @pytest.mark.parametrize("rows", [3, 10, 27])
+    def test_nine_of_ten_bounds_lie_above_the_planted_deviation(
+        self, shift: float, rows: int
+    ) -> None:
         rng = np.random.default_rng(4)
         above = 0
         for _ in range(300):
-            logs = shift * rng.standard_normal(20) + NOISE * rng.standard_normal(20)
+            logs = shift * rng.standard_normal(rows) + NOISE * rng.standard_normal(rows)
             bound = upper_bound([Shift(log, NOISE**2) for log in logs.tolist()])
             assert bound is not None
             above += bound >= math.expm1(1.645 * shift)
-        assert above / 300 >= 0.75
+        # Three standard errors below nine of ten.
+        assert above / 300 >= 0.9 - 3 * math.sqrt(0.9 * 0.1 / 300)
 
 
 class TestShift:
@@ -104,7 +107,7 @@ class TestBench:
         components = from_bench(bench_file(tmp_path, agreements=agreements), "5,100")
         bounds = {component.component: component.at_most for component in components}
         assert bounds.keys() == {"start of a turn", "group size"}
-        assert 0.04 <= bounds["start of a turn"] < 0.08
+        assert 0.04 <= bounds["start of a turn"] < 0.16
         assert {component.figure for component in components} == {"cpu"}
 
     def test_two_rows_bound_nothing(self, tmp_path: Path) -> None:
@@ -168,7 +171,7 @@ class TestArchives:
             "server",
             "one program",
         )
-        assert 0.03 < throughput.at_most < 0.06
+        assert 0.03 < throughput.at_most < 0.08
         assert throughput.source == "3 rows of 3 campaigns"
 
     def test_two_campaigns_bound_nothing(self, tmp_path: Path) -> None:
