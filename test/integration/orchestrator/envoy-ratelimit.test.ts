@@ -53,8 +53,9 @@ function countsOf({ service, store, consumers, configuration }: Campaign["measur
 }
 
 describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
-  test("on both stores, over gRPC and HTTP: consumers, service and store count the same", async () => {
-    const campaign = await measured("envoy-grpc@redis,envoy-http@memcached", TWO_KEYS);
+  test("without an HTTP server, on both stores, over gRPC and HTTP: consumers, service and store count the same", async () => {
+    const flags = ["--layer", "limiter", ...TWO_KEYS];
+    const campaign = await measured("envoy-grpc@redis,envoy-http@memcached", flags);
     expect(campaign.measured).toHaveLength(2);
     for (const result of campaign.measured) {
       const counts = countsOf(result);
@@ -83,13 +84,11 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     ]);
   });
 
-  test("without an HTTP server, options and the user's settings reach the service and the hash; a local cache spares the store, each primary of a cluster decides", async () => {
+  test("behind an HTTP server, options and the user's settings reach the service and the hash; a local cache spares the store, each primary of a cluster decides", async () => {
     const campaign = await measured(
       "envoy-http@redis+pipeline-75us,envoy-http@redis+local-cache,envoy-grpc@redis:cluster-3",
       [
         ...TWO_KEYS,
-        "--layer",
-        "limiter",
         "--service-env",
         "envoy-ratelimit:REDIS_POOL_SIZE=5",
         "--service-env",

@@ -22,7 +22,7 @@ const LOSSES: readonly (readonly [role: string, signal: NodeJS.Signals])[] = [
 
 test("a part that dies or hangs fails only its run, and is named [R-server-dies-1]", async () => {
   const runs = String(LOSSES.length + 1);
-  const flags = ["--runs", runs, "--duration-mode", "custom:2", "--rate", "100"];
+  const flags = ["--runs", runs, "--duration-mode", "custom:2"];
   const campaign = Campaign.run(newFolder(), "iovalkey", flags);
   for (const [index, [role, signal]] of LOSSES.entries()) {
     await campaign.waitForLog("  measure", index + 1);
