@@ -117,7 +117,7 @@ test("every link of its pages leads to a file in it", () => {
   const pages = names.filter((name) => /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(name));
   expect(pages).toContain("docs/campaigns.md");
   const dead = pages.flatMap((page) => {
-    const text = execFileSync("tar", ["xzfO", tarball, `package/${page}`], { encoding: "utf8" });
+    const text = readFileSync(join(project, "node_modules/ratelimit-bench", page), "utf8");
     const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)|<img src="([^"]+)"/g)].map(
       ([, link, image]) => link ?? image ?? "",
     );
