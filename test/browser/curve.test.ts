@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { drawn, expectSound, LOOKS, open, openReport } from "./page.js";
+import { drawn, expectSoundInLight, LOOKS, open, openReport } from "./page.js";
 
 const CHARTS = ["cores", "store-cores", "curve"];
 
@@ -11,7 +11,7 @@ describe("the page of a load curve", needs(["chromium"]), () => {
       const chart = await drawn(page, id);
       expect(await chart.locator(".scatterlayer .trace").count()).toBeGreaterThanOrEqual(4);
     }
-    await expectSound(page, complaints);
+    await expectSoundInLight(page, complaints, look);
   });
 
   test("has pictures without scripts that fit", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
+import { drawn, expectSoundInLight, LOOKS, type Opening, openReport } from "./page.js";
 
 describe("the report of a campaign with faults", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("faults", opening);
@@ -13,6 +13,6 @@ describe("the report of a campaign with faults", needs(["chromium"]), () => {
       expect(await chart.locator(".scatterlayer .trace").count()).toBe(3 * 4);
       expect(await chart.locator(".shapelayer path").count()).toBeGreaterThanOrEqual(3);
     }
-    await expectSound(page, complaints);
+    await expectSoundInLight(page, complaints, look);
   });
 });

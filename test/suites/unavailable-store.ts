@@ -43,9 +43,11 @@ export function unavailableStoreContract(
     test("for a store that is starting: opening succeeds", async (context) => {
       const setup = await ownSetup("standalone", context);
       await setup.kill();
-      const opening = useInChildProcess([plain("standalone")], setup.place);
+      const consuming = withOpenTargets([plain("standalone")], setup.place, ([opened]) =>
+        opened ? opened.standard.consume("ada") : Promise.reject(new Error("nothing is open")),
+      );
       await setup.run();
-      expect((await opening).output).toMatch(/ allowed\n$/);
+      expect(await consuming).toMatchObject({ outcome: "allowed" });
     });
 
     test.for(topologies)(
