@@ -37,6 +37,8 @@ export const report = parsedCommand("report", definition, async (command, { pack
   );
   if (wrong !== undefined)
     throw usageError(`${flagOf(wrong)} ${compareRuns ? "cannot go with" : "needs"} --compare-runs`);
+  if (options.junit !== undefined && command.args.length > 1)
+    throw usageError("--junit is the file of one campaign: give one DIR");
   const flags = Object.entries(options).flatMap(([name, value]) => {
     if (name === "compareRuns") return [];
     return value === true ? [flagOf(name)] : [`${flagOf(name)}=${value}`];

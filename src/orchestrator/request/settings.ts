@@ -248,7 +248,7 @@ const targets = group("targets", "what is measured", [
 const apps = group("apps", "HTTP servers of your own", [
   flag(
     "app <name=command>",
-    `an HTTP server that listens at the port that PORT names, e.g. before="node a/server.js"; repeatable, up to ${MOST_APPS}`,
+    `an HTTP server that listens at the port that PORT names, e.g. before="node a/server.js", or an image, e.g. before=my-api:1.2; repeatable, up to ${MOST_APPS}`,
     { repeatable: true, isExact: true },
   ),
   flag(

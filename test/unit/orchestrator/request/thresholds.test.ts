@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
 import { parseThresholds, thresholdsOf } from "../../../../src/orchestrator/request/thresholds.js";
 import { expectFailure } from "../../../helpers/errors.js";
+import { requestOf } from "../../../helpers/request.js";
 
 describe("thresholds are kept in one unit for each figure:", () => {
   test.each([
@@ -56,6 +58,12 @@ test.each<[string, ...string[]]>([
     "--threshold",
     ...parts,
   );
+});
+
+test("JUnit's XML of thresholds goes to a file from the folder of the command, if there are any", () => {
+  const { output } = requestOf("--threshold", "p99<10ms", "--junit", "out/junit.xml");
+  expect(output.junit).toBe(resolve("out/junit.xml"));
+  expect(() => requestOf("--junit", "junit.xml")).toThrow(/--junit.*--threshold/);
 });
 
 test("cores at a rate need a load curve, which alone has them", async () => {

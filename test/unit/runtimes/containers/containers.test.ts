@@ -170,6 +170,37 @@ test("every container runs unprivileged, without capabilities, on a read-only ro
   expect(appliedCaps(options.HostConfig ?? {})).toEqual(caps);
 });
 
+test.each([[[]], [["node", "other.js"]]])(
+  "a container that follows its image has the image's user and entry point, and these arguments: %j",
+  (parameters) => {
+    const options = containerOptions({
+      part: {
+        ...partOf("server-1"),
+        workingFolder: { path: "/here" },
+        followsImage: true,
+        caps: { cpus: 1 },
+      },
+      name: "n",
+      image: "i",
+      place: { network: "net", endpoint: {} },
+      command: ["app.one", ...parameters],
+      environment: { PORT: "7000" },
+      labels: {},
+      ulimits: ULIMITS,
+    });
+    for (const member of ["User", "Entrypoint", "WorkingDir"])
+      expect(options).not.toHaveProperty(member);
+    expect(options.Cmd).toEqual(parameters.length > 0 ? parameters : undefined);
+    expect(options.Env).toEqual(["PORT=7000"]);
+    expect(options.Healthcheck).toEqual({ Test: ["NONE"] });
+    expect(options.HostConfig).toMatchObject({
+      NanoCpus: 1_000_000_000,
+      SecurityOpt: ["no-new-privileges"],
+    });
+    expect(options.HostConfig?.ReadonlyRootfs).toBeUndefined();
+  },
+);
+
 test.each([true, false])(
   "a container has an input only where its part takes one: %s",
   (takesInput) => {

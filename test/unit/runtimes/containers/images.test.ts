@@ -33,12 +33,15 @@ test("only images of the given programs are looked for; a missing one is a reaso
     { id: "here", command: "here-server", image: "here:1" },
     { id: "gone", command: "gone-server", image: "gone:1" },
     { id: "bare", command: "bare-server" },
+    { id: "app.mine", command: "mine:1", image: "mine:1", isApp: true as const },
   ];
   const found = await programImages(docker, { programs, onSetupStep: () => {} });
-  expect([...found.keys()]).toEqual(["here", "gone", "bare"]);
+  expect([...found.keys()]).toEqual(["here", "gone", "bare", "app.mine"]);
   expect(found.get("here")).toMatchObject({ name: "here:1", id: "id" });
   expect(found.get("gone")).toMatch(/gone:1 cannot be pulled: no such image/);
   expect(found.get("bare")).toMatch(/--image bare=REF/);
+  expect(found.get("app.mine")).toMatch(/mine:1/);
+  // Nobody knows who has published an image of a mistyped name.
   expect(pulled).toEqual(["gone:1"]);
 });
 
