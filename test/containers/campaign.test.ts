@@ -22,6 +22,8 @@ import { ROOT } from "../helpers/programs.js";
 
 const DOCKER = ["--runtime", "docker"];
 const GIB = 1024 ** 3;
+/** How long each of all targets is measured: one sample a second. */
+const SECONDS = 3;
 const newFolder = temporaryFolders();
 
 beforeAll(() => {
@@ -34,11 +36,9 @@ test("all six targets on real stores, with every role's caps, counters and image
   const campaign = Campaign.run(newFolder(), "all", [
     ...DOCKER,
     "--duration-mode",
-    "custom:5",
+    `custom:${SECONDS}`,
     "--concurrency",
-    "50",
-    "--warmup",
-    "1",
+    "20",
   ]);
   const { code, stderr } = await campaign.ended;
   expect(stderr).toBe(campaign.suspectWarning);
@@ -69,7 +69,7 @@ test("all six targets on real stores, with every role's caps, counters and image
       expect(figures?.cpu_us, role).toBeGreaterThan(0);
       expect(figures?.network?.received_bytes, role).toBeGreaterThan(0);
       expect(figures?.caps?.memory_bytes, role).toBe(2 * GIB);
-      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(4);
+      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(SECONDS - 1);
     }
     expect(resources["store-1"]?.caps?.cpus).toBeGreaterThanOrEqual(1);
     expect(verdict.status, JSON.stringify(verdict.reasons)).not.toBe("invalid");
@@ -93,7 +93,7 @@ describe("while a run is measured", () => {
       "--traffic",
       "mixed10",
       "--duration-mode",
-      "custom:12",
+      "custom:7",
       "--concurrency",
       "100",
     ]);
@@ -122,8 +122,8 @@ describe("while a run is measured", () => {
         role,
       ).toEqual([]);
       expect(Mounts, role).toEqual([]);
-      expect(docker("exec", id, "id", "-u"), role).toBe("1000");
-      expect(tryDocker("exec", id, "touch", "/planted").output, role).toMatch(/read-only/i);
+      const { output } = tryDocker("exec", id, "sh", "-c", "id -u; touch /planted");
+      expect(output, role).toMatch(/^1000\n.*read-only/is);
     }
     const store = roles.get("store-1") ?? "";
     const limits = { Memory: 2 * GIB, MemorySwap: 2 * GIB, NanoCpus: 2e8 };
@@ -148,7 +148,7 @@ describe("while a run is measured", () => {
     }
   });
 
-  test("Ctrl-C gives everything back, while a node of the store is frozen, too [R-interrupt-6]", async () => {
+  test("Ctrl-C gives everything back, which `clean` did not take away, while a node of the store is frozen, too [R-interrupt-6]", async () => {
     const before = everything();
     const flags = [
       "--duration-mode",
@@ -156,10 +156,14 @@ describe("while a run is measured", () => {
       "--rate",
       "200",
       "--fault",
-      "primary-pause@3s+50s",
+      "store-pause@3s+50s",
     ];
-    const campaign = Campaign.run(newFolder(), "iovalkey:cluster", [...DOCKER, ...flags]);
+    const home = newFolder();
+    const campaign = Campaign.run(home, "iovalkey", [...DOCKER, ...flags]);
     await campaign.waitForLog(": done to store-1");
+    // A campaign that lives is not cleaned away.
+    const { stdout } = await Campaign.command(home, ["clean"]).ended;
+    expect(stdout).not.toMatch(/container|network/);
     campaign.signal("SIGINT");
     expect((await campaign.ended).code).toBe(130);
     expect(added(before)).toEqual([]);

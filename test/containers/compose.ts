@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { expect } from "vitest";
 import { docker, tryDocker } from "../helpers/engine.js";
 import { ROOT } from "../helpers/programs.js";
 
@@ -38,14 +39,24 @@ export interface Inspected {
  * A compose file under a name of its own, so that others may use the same file at the same time.
  */
 export class Project {
-  readonly name = `rlb-test-${randomBytes(4).toString("hex")}`;
+  readonly name: string;
   readonly #file: string;
   readonly #env: Readonly<Record<string, string>>;
 
-  constructor(file: string, env: Readonly<Record<string, string>> = {}) {
+  constructor(
+    file: string,
+    env: Readonly<Record<string, string>> = {},
+    name = `rlb-test-${randomBytes(4).toString("hex")}`,
+  ) {
+    this.name = name;
     this.#file = file;
     // The test runner has a MODE of its own, which is no client.
     this.#env = { MODE: "", ...env };
+  }
+
+  /** The same project, whose services are given other settings from now on. */
+  withEnvironment(env: Readonly<Record<string, string>>): Project {
+    return new Project(this.#file, env, this.name);
   }
 
   compose(...parameters: readonly string[]): {
@@ -81,12 +92,17 @@ export class Project {
     );
   }
 
+  /** Takes everything down, of which nothing may be left. */
+  goesWithoutTrace(): void {
+    expect(this.#down()).toEqual([]);
+  }
+
   /**
    * Takes everything down, and says what is left. Docker can count an endpoint that is gone, until
    * it is started anew (moby/moby#42119): it refuses to remove such a network, though no container
    * is in it. That one is not listed.
    */
-  down(): string[] {
+  #down(): string[] {
     const profiles = ["--profile", "bench", "--profile", "memcached"];
     const { code, stderr } = this.compose(...profiles, "down", "--volumes", "--remove-orphans");
     const left = [

@@ -25,7 +25,7 @@ test("Envoy's rate limit service in containers: caps, counters, its files, and n
   const flags = [
     ...DOCKER,
     "--duration-mode",
-    "custom:3",
+    "custom:2",
     "--service-cpus",
     "1",
     "--service-memory",

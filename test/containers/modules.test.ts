@@ -25,7 +25,7 @@ test(
       "--program",
       `redis-cell=${file}`,
       "--duration-mode",
-      "custom:3",
+      "custom:2",
     ]);
     await campaign.waitForLog("measure");
     const store = inspected(running().get("store-1") ?? "");

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
-import { added, docker, everything, inspected, running, tryDocker } from "../helpers/engine.js";
+import { added, everything, inspected, running, tryDocker } from "../helpers/engine.js";
 import { expectReconciled } from "../helpers/expectations.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { savePage } from "../helpers/plugin-page.js";
@@ -62,18 +62,16 @@ test("plugins and memcached are measured in containers, from images that hold th
     "--image",
     "mystore=redis:8.0",
     "--duration-mode",
-    "custom:3",
+    "custom:2",
   ]);
   await campaign.waitForLog("measure");
   const roles = running();
   for (const role of ["server-1", "generator-1"]) {
     const id = roles.get(role) ?? "";
     expect(inspected(id).Mounts, role).toEqual([]);
-    const listed = docker("exec", id, "ls", "-l", "/app/plugins/0/my-client.js");
-    expect(listed, role).toMatch(/^-r..r..r.. 1 root root/);
-    expect(tryDocker("exec", id, "touch", "/app/plugins/0/other.js").output, role).toMatch(
-      /read-only/i,
-    );
+    const ask = "ls -l /app/plugins/0/my-client.js; touch /app/plugins/0/other.js";
+    const { output } = tryDocker("exec", id, "sh", "-c", ask);
+    expect(output, role).toMatch(/^-r..r..r.. 1 root root.*read-only/is);
   }
   await campaign.ends();
   expect(added(before)).toEqual([]);

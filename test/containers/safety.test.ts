@@ -103,17 +103,14 @@ describe("while an image is built", () => {
 
 test("a server that runs out of memory fails its run with that reason, no restart hides it, and the next run goes on [R-server-dies-2] [R-server-dies-3]", async () => {
   const before = everything();
-  const home = newFolder();
-  const campaign = Campaign.run(home, "none", [
+  const campaign = Campaign.run(newFolder(), "none", [
     ...DOCKER,
     "--duration-mode",
-    "custom:8",
+    "custom:5",
     "--runs",
     "2",
   ]);
   await campaign.waitForLog("measure");
-  // A campaign that lives is not cleaned away.
-  expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);
   const server = running().get("server-1") ?? "";
   docker("update", "--memory", "200m", "--memory-swap", "200m", server);
   // Something takes all there is; the kernel is told whom to end for it.
