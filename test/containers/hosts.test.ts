@@ -134,13 +134,18 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
     expect(store.every((role) => role.startsWith("store-"))).toBe(true);
     expect(server).toEqual(["server-1"]);
     expect(load).toEqual(["generator-1"]);
-    await campaign.waitForLog("measure", 2);
+    // Targets on several machines take no turns: the first round is two runs.
+    await campaign.waitForLog("measure", 3);
     campaign.signal("SIGINT");
     expect((await campaign.ended).code).toBe(130);
     expect(left()).toEqual([]);
     expect(await campaign.leftovers()).toEqual([]);
-    expect(campaign.measured).toHaveLength(2);
-    for (const { resources, verdict, store: evidence, placement, links } of campaign.measured) {
+    // The interrupted round has results without figures.
+    const measured = [...campaign.results.values()].flatMap((result) =>
+      result.status === "measured" ? [result] : [],
+    );
+    expect(measured).toHaveLength(2);
+    for (const { resources, verdict, store: evidence, placement, links } of measured) {
       expect(placement).toMatchObject({ "store-1": "store-host", "server-1": "server-host" });
       expect(links?.map(({ between }) => between.toSorted().join())).toEqual([
         "load-host,server-host",
