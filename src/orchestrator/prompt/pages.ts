@@ -5,8 +5,9 @@ import type { Discovery } from "../../contract/store.js";
 import { inOneLine, messageOf, usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
+import type { SettingChoice } from "../request/setting-types.js";
 import { AUTO, countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
-import { type SettingChoice, settingOf } from "../request/settings.js";
+import { settingOf } from "../request/settings.js";
 import { goals } from "./goals.js";
 import {
   clientGroups,

@@ -11,7 +11,8 @@ import { BenchError, environmentError, messageOf, usageError } from "../../kit/e
 import { MAX_DOCUMENT_BYTES, readUserFile } from "../../kit/user-files.js";
 import type { Request } from "./request.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
-import { SETTINGS, type Setting } from "./settings.js";
+import type { Setting } from "./setting-types.js";
+import { SETTINGS } from "./settings.js";
 
 export type ExistingCampaign = { folder: string; manifest: Manifest };
 
