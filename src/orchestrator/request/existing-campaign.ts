@@ -187,8 +187,8 @@ function requireHeaders({ entries }: Request, { plan, campaign }: Manifest): voi
     ({ configuration }) => configuration.workload.endpoint ?? [],
   );
   const names = Object.keys(planned?.headers ?? {});
-  const given = Object.keys(entries.request?.headers ?? {});
-  if (planned === undefined || names.join() === given.join()) return;
+  const namesNow = Object.keys(entries.request?.headers ?? {});
+  if (planned === undefined || names.join() === namesNow.join()) return;
   const expected = names.length > 0 ? names.join(", ") : "none";
   throw usageError(`campaign ${campaign} sends these headers: ${expected}: give --header for each`);
 }
