@@ -64,10 +64,10 @@ async function round(): Promise<Tally> {
 await installedFor("none+nest");
 for (let index = 1; index <= times; index++) {
   const began = performance.now();
-  const { found, wrong, undecided } = await round();
+  const { found: defectsFound, wrong, undecided } = await round();
   const seconds = Math.round((performance.now() - began) / 1000);
   const counts = [
-    `${found} of ${wrongApis.length} defects found`,
+    `${defectsFound} of ${wrongApis.length} defects found`,
     `${wrong} false findings`,
     `${undecided} checks undecided`,
     `${rightApis.length} right APIs`,

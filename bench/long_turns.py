@@ -71,7 +71,7 @@ class _Compared(Struct, frozen=True):
 FIGURES: Mapping[str, _Compared] = {
     "throughput": _Compared(throughput, _long_rate, 0.05),
     "CPU": _Compared(
-        consumer_cpu, lambda run: _long_cpu(lambda each: node_kind(each.layer), run), 0.05
+        consumer_cpu, lambda run: _long_cpu(lambda resource: node_kind(resource.layer), run), 0.05
     ),
     "store CPU": _Compared(store_cpu, lambda run: _long_cpu(lambda _: "store", run), 0.1),
 }
@@ -162,14 +162,22 @@ def _shortest(agreements: Sequence[Agreement]) -> dict[str, str | None]:
     """The shortest candidate that passes for all targets and known figures, by layer and
     connections."""
     shortest: dict[str, str | None] = {}
-    for load in dict.fromkeys((each.layer, each.connections) for each in agreements):
-        members = [each for each in agreements if (each.layer, each.connections) == load]
-        known = [each for each in members if each.ratio and each.candidate != CONTINUOUS]
-        candidates = dict.fromkeys(each.candidate for each in known)
+    for load in dict.fromkeys((agreement.layer, agreement.connections) for agreement in agreements):
+        members = [
+            agreement
+            for agreement in agreements
+            if (agreement.layer, agreement.connections) == load
+        ]
+        known = [
+            agreement
+            for agreement in members
+            if agreement.ratio and agreement.candidate != CONTINUOUS
+        ]
+        candidates = dict.fromkeys(agreement.candidate for agreement in known)
         passing = (
             candidate
             for candidate in candidates
-            if all(each.passed for each in known if each.candidate == candidate)
+            if all(agreement.passed for agreement in known if agreement.candidate == candidate)
         )
         shortest[f"{load[0]} layer, {load[1]}"] = next(passing, None)
     return shortest
@@ -179,17 +187,17 @@ def _document(agreements: Sequence[Agreement]) -> dict[str, Any]:
     return {
         "agreements": [
             {
-                "layer": each.layer,
-                "connections": each.connections,
-                "target": each.target,
-                "figure": each.figure,
-                "candidate": each.candidate,
-                "low": each.ratio[0] if each.ratio else None,
-                "high": each.ratio[1] if each.ratio else None,
-                "bound": each.bound,
-                "passed": each.passed,
+                "layer": agreement.layer,
+                "connections": agreement.connections,
+                "target": agreement.target,
+                "figure": agreement.figure,
+                "candidate": agreement.candidate,
+                "low": agreement.ratio[0] if agreement.ratio else None,
+                "high": agreement.ratio[1] if agreement.ratio else None,
+                "bound": agreement.bound,
+                "passed": agreement.passed,
             }
-            for each in agreements
+            for agreement in agreements
         ],
         "shortest": _shortest(agreements),
     }

@@ -94,11 +94,11 @@ def _latencies(draw: random.Random) -> Latencies:
 
 
 def _result(
-    shape: Document, configuration: Document, run: int, found: Latencies, draw: random.Random
+    shape: Document, configuration: Document, run: int, latencies: Latencies, draw: random.Random
 ) -> Document:
     document = copy.deepcopy(shape)
-    allowed = found.allowed["count"]
-    limited = found.limited["count"]
+    allowed = latencies.allowed["count"]
+    limited = latencies.limited["count"]
     duration = SECONDS * draw.uniform(0.97, 1.03)
     counts = {
         **document["counts"],
@@ -116,8 +116,8 @@ def _result(
         duration=duration,
         requests={"average": (allowed + limited) / duration, "total": allowed + limited},
         load_text=_load_text(configuration),
-        latency=found.latency,
-        latency_curve_ms=found.curve_ms,
+        latency=latencies.latency,
+        latency_curve_ms=latencies.curve_ms,
         unsupported=[],
         rate_limit_hits=limited,
         counts=counts,
@@ -125,12 +125,12 @@ def _result(
     generator = document["generators"][0]
     generator["counts"] = generator["workers"][0]["counts"] = counts
     generator["histograms"] = {
-        "allowed": found.allowed,
-        "limited": found.limited,
-        "failed": found.none,
-        "censored": found.none,
+        "allowed": latencies.allowed,
+        "limited": latencies.limited,
+        "failed": latencies.none,
+        "censored": latencies.none,
     }
-    document["slices"] = _slices(allowed, limited, int(found.latency["average"] * 1000))
+    document["slices"] = _slices(allowed, limited, int(latencies.latency["average"] * 1000))
     (sample,) = document["samples"]
     document["samples"] = [
         {
@@ -195,8 +195,12 @@ def write_campaign(folder: Path, count: int) -> None:
         document = _result(shapes["result"], configuration, run, draw.choice(pool), draw)
         (folder / name).write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
     plan["configurations"] = [
-        {"hash": _hash(each), "configuration": each, "load_text": _load_text(each)}
-        for each in configurations
+        {
+            "hash": _hash(configuration),
+            "configuration": configuration,
+            "load_text": _load_text(configuration),
+        }
+        for configuration in configurations
     ]
     (folder / "manifest.json").write_text(json.dumps(shapes["manifest"]), encoding="utf-8")
 

@@ -19,6 +19,7 @@ lint() {
   "$tools/ruff" format --check
   "$tools/ruff" check
   "$tools/python" scripts/lint/packed_python.py report scripts bench test
+  "$tools/python" scripts/lint/placeholder_names.py report scripts bench
   "$tools/mypy"
   "$tools/lint-imports" --no-logo --cache-dir .mypy_cache/imports
 }

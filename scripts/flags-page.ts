@@ -1,5 +1,6 @@
 import { SINGLE_VARIABLES } from "../src/orchestrator/request/original.js";
-import { GROUPS, SETTINGS, type Setting } from "../src/orchestrator/request/settings.js";
+import type { Setting } from "../src/orchestrator/request/setting-types.js";
+import { GROUPS, SETTINGS } from "../src/orchestrator/request/settings.js";
 
 function flagLine({ key, value, help, defaultText, defaultValue, variable }: Setting): string {
   const flag = `\`--${key}${value ? ` ${value}` : ""}\``;

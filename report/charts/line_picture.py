@@ -39,10 +39,10 @@ class Picture(Struct, frozen=True):
 
     def svg(self, label: str, **attributes: str) -> str:
         """The whole element with further attributes. `label` says what it is a picture of."""
-        given = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+        attribute_text = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
         return (
             f'<svg viewBox="0 0 {_WIDTH} {self.height}" role="img" '
-            f'aria-label="{escape(label)}"{given}>{self.content}</svg>'
+            f'aria-label="{escape(label)}"{attribute_text}>{self.content}</svg>'
         )
 
 

@@ -62,17 +62,19 @@ def _of_comparison(number: int, attempts: Sequence[Attempt]) -> Verdict:
     ]
     if not standing:
         return Verdict(CANNOT_BE_TOLD, "not measured")
-    told = [attempt.verdict for attempt in standing if attempt.verdict.word in TOLD]
-    if not told:
+    verdicts = [attempt.verdict for attempt in standing if attempt.verdict.word in TOLD]
+    if not verdicts:
         # What the latest attempt lacks is what the next one needs. A criterion that changed later
-        # counts nowhere, so the claim itself cannot be told.
+        # counts nowhere, so the claim itself cannot be verdicts.
         latest = standing[-1].verdict
         if latest.word == CHANGED_LATER:
             return Verdict(CANNOT_BE_TOLD, CHANGED_LATER)
         return Verdict(latest.word, latest.first_reason)
-    words = {verdict.word for verdict in told}
+    words = {verdict.word for verdict in verdicts}
     return (
-        told[-1] if len(words) == 1 else Verdict(CANNOT_BE_TOLD, "attempts contradict each other")
+        verdicts[-1]
+        if len(words) == 1
+        else Verdict(CANNOT_BE_TOLD, "attempts contradict each other")
     )
 
 

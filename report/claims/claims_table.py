@@ -237,7 +237,10 @@ def caveats_of(claim: Document) -> list[str]:
         for text in _caveat_texts(claim[member])
     ]
     explanations = [entry["explained"] for entry in claim["expects"] if "explained" in entry]
-    caveats += [f"Explained: {each['by']}; measured: {each['measured']}" for each in explanations]
+    caveats += [
+        f"Explained: {explanation['by']}; measured: {explanation['measured']}"
+        for explanation in explanations
+    ]
     return list(dict.fromkeys(caveats))
 
 

@@ -32,8 +32,8 @@ def _revisions(results: Path) -> list[str]:
 def history_at(claims_folder: Path, revisions: Sequence[str]) -> History:
     """The criteria at these revisions. One that the repository does not have is left out."""
     claims = read_claims(claims_folder)
-    found = {revision: criteria_at(claims_folder, revision, claims) for revision in revisions}
-    return {revision: entries for revision, entries in found.items() if entries is not None}
+    criteria_of = {revision: criteria_at(claims_folder, revision, claims) for revision in revisions}
+    return {revision: entries for revision, entries in criteria_of.items() if entries is not None}
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -62,11 +62,11 @@ def _changes(
         kind = _kind_of(base, finding)
         if kind is None or _is_told_by_its_cause(finding, base_findings):
             continue
-        told = base if kind == "holds now" and base else finding
+        changed = base if kind == "holds now" and base else finding
         text = (
-            told.reason or ""
-            if told.status == FAILED
-            else f"promised {told.promised or '?'}, seen {told.seen or '?'}"
+            changed.reason or ""
+            if changed.status == FAILED
+            else f"promised {changed.promised or '?'}, seen {changed.seen or '?'}"
         )
         yield PromiseChange(check, kind, promises.get(check, ""), text)
 

@@ -45,6 +45,15 @@ from report.sections.trace import limited_text
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
 
 
+def _decisions_by_runtime(
+    analysis: Analysis,
+) -> Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]]:
+    return [
+        (runtime, decision_cells(runtime.cells, bool(runtime.layer)))
+        for runtime in analysis.runtimes
+    ]
+
+
 def _decision_tables(
     parts: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]],
 ) -> Iterator[dict[str, Any]]:
@@ -183,7 +192,7 @@ def render_page(
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
-    parts = [(each, decision_cells(each.cells, bool(each.layer))) for each in analysis.runtimes]
+    parts = _decisions_by_runtime(analysis)
     return render_template(
         "page.html.j2",
         styles=(STATIC / "report.css",),
@@ -212,13 +221,13 @@ def render_page(
         if analysis.max_rates or analysis.load_curves
         else list(_decision_tables(parts)),
         sections=[
-            each
-            for each in sections_of(analysis)
-            if each.tables
-            or each.lists
-            or each.properties
-            or each.notes
-            or any(map(charts.get, each.charts))
+            section
+            for section in sections_of(analysis)
+            if section.tables
+            or section.lists
+            or section.properties
+            or section.notes
+            or any(map(charts.get, section.charts))
         ],
         charts=charts,
         pictures=_pictures(analysis, charts, figures),

@@ -392,11 +392,13 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
     rows = []
     for summary in summaries:
         measured = [run.measured for run in summary.runs if run.measured]
-        counted = [each.script_calls for each in measured if each.script_calls is not None]
+        counted = [figures.script_calls for figures in measured if figures.script_calls is not None]
         calls: Counter[str] = Counter()
-        for each in counted:
-            calls.update(each)
-        scripts = dict.fromkeys(each.limiter_script for each in measured if each.limiter_script)
+        for script_calls in counted:
+            calls.update(script_calls)
+        scripts = dict.fromkeys(
+            figures.limiter_script for figures in measured if figures.limiter_script
+        )
         if not calls and not scripts:
             continue
         cells = (
@@ -406,7 +408,8 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
                 calls_text(calls) if counted else "not known: no counters, or they went back"
             ),
             TableCell(
-                ", ".join(f"{each.kind.upper()} {each.name_or_sha1}" for each in scripts) or ABSENT
+                ", ".join(f"{script.kind.upper()} {script.name_or_sha1}" for script in scripts)
+                or ABSENT
             ),
         )
         rows.append(TableRow(summary.id, cells))

@@ -215,10 +215,10 @@ def sizings(curves: Sequence[LoadCurve], rate_per_second: float) -> list[Sizing]
 def _sizing(curve: LoadCurve, target: TargetCurve, rate_per_second: float) -> Sizing:
     title = f"{curve.title}, " if curve.title else ""
     beginning = f"{title}{target_name(target)}"
-    found = [(part, target.at(part, rate_per_second)) for part in curve.parts]
-    known = [(part, at_rate) for part, at_rate in found if at_rate.estimate]
+    figures_of_parts = [(part, target.at(part, rate_per_second)) for part in curve.parts]
+    known = [(part, at_rate) for part, at_rate in figures_of_parts if at_rate.estimate]
     if not known:
-        reasons = [at_rate.reason for _, at_rate in found[:1]]
+        reasons = [at_rate.reason for _, at_rate in figures_of_parts[:1]]
         return Sizing(target, f"{beginning}: not known, {''.join(reasons) or 'no figure'}", False)
 
     cores_of_parts = [f"{part.name} {estimate_text(at_rate.estimate)}" for part, at_rate in known]

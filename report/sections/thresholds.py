@@ -135,26 +135,26 @@ def _judged_at_rate(threshold: Mapping[str, Any], target: TargetCurve) -> Judgem
     metric = threshold["metric"]
     rate_per_second = threshold["at_per_second"]
     kind = metric.removesuffix("_cores")
-    found = target.at(Part(kind, kind), rate_per_second)
-    value = found.estimate.value if found.estimate else None
+    at_rate = target.at(Part(kind, kind), rate_per_second)
+    value = at_rate.estimate.value if at_rate.estimate else None
     _, show = _METRICS[metric]
     return Judgement(
         target.rows[0],
         threshold["text"],
         value,
-        _status(threshold, value, is_unmet=found.spoiled),
-        _at_rate_text(found, show(value)),
+        _status(threshold, value, is_unmet=at_rate.spoiled),
+        _at_rate_text(at_rate, show(value)),
         rate_per_second,
     )
 
 
-def _at_rate_text(found: AtRate, value_text: str) -> str:
+def _at_rate_text(at_rate: AtRate, value_text: str) -> str:
     """The value, with the rates between which it was interpolated, or why there is none."""
-    if found.estimate is None:
-        return found.reason
-    if found.between is None:
+    if at_rate.estimate is None:
+        return at_rate.reason
+    if at_rate.between is None:
         return value_text
-    low, high = map(rate_text, found.between)
+    low, high = map(rate_text, at_rate.between)
     return f"{value_text}, interpolated between {low} and {high}"
 
 

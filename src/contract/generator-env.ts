@@ -102,7 +102,7 @@ export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   return spec ? checked(spec) : decodeVariables(env);
 }
 
-function inGroup(spec: RunSpec, { given, curve }: TurnsSpec): GeneratorRunSpec {
+function inGroup(spec: RunSpec, { given: areGiven, curve }: TurnsSpec): GeneratorRunSpec {
   const run = checked(spec);
   const { share, load, extent, layer, waits_for_readings } = run.generator;
   const refuse = (member: string, text: string) =>
@@ -111,7 +111,7 @@ function inGroup(spec: RunSpec, { given, curve }: TurnsSpec): GeneratorRunSpec {
   if (load.model === "open" && !curve)
     throw refuse("load", "the load is a closed loop, unless it is a load curve");
   if (!("duration_s" in extent)) throw refuse("extent", "a run has a duration");
-  if (isClientLayer(layer) !== (given ?? false))
+  if (isClientLayer(layer) !== (areGiven ?? false))
     throw refuse("layer", "the turns are given where the worker is the client, and nowhere else");
   if (!waits_for_readings)
     throw refuse("waits_for_readings", "the counters are read at drained moments");

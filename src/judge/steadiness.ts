@@ -205,8 +205,8 @@ function relativeLogs(answers: readonly (readonly number[])[]): RelativeLogs[] {
  * The rate after a cycle divided by that until it, with the standard error of the logarithm.
  * @param variance that of the logarithm in a cycle
  */
-function changeAt(own: readonly number[], split: number, variance: number): Change {
-  const [before, after] = partsAt(own, split);
+function changeAt(logs: readonly number[], split: number, variance: number): Change {
+  const [before, after] = partsAt(logs, split);
   const error = Math.sqrt(variance * (1 / before.length + 1 / after.length));
   return { ratio: rounded(Math.exp(mean(after) - mean(before)), 6), error: rounded(error, 6) };
 }
@@ -218,11 +218,11 @@ type Change = NonNullable<TurnsRecord["halves"]>;
  * that in the first, relative to the geometric mean of the others.
  */
 export const halvesOf = (answers: readonly (readonly number[])[]): (Change | undefined)[] =>
-  relativeLogs(answers).map(({ own, others }) => {
-    const middle = Math.floor(own.length / 2);
+  relativeLogs(answers).map(({ own: logs, others }) => {
+    const middle = Math.floor(logs.length / 2);
     const scatters = others.map((logsOfOther) => scatterAt(logsOfOther, middle));
-    const variance = cycleVariance(scatterAt(own, middle), scatters);
-    return variance === undefined ? undefined : changeAt(own, middle, variance);
+    const variance = cycleVariance(scatterAt(logs, middle), scatters);
+    return variance === undefined ? undefined : changeAt(logs, middle, variance);
   });
 
 /** A part of a window has at least so many cycles. */
@@ -241,13 +241,13 @@ export const levelChangesOf = (
 ): (TurnsRecord["level_change"] | undefined)[] => relativeLogs(answers).map(levelChangeIn);
 
 /** A stall is no other level: it is in the scatter of its part, and so in the error. */
-function levelChangeIn({ own }: RelativeLogs): TurnsRecord["level_change"] {
-  const splits = Math.max(0, own.length - 2 * FEWEST_CYCLES + 1);
+function levelChangeIn({ own: logs }: RelativeLogs): TurnsRecord["level_change"] {
+  const splits = Math.max(0, logs.length - 2 * FEWEST_CYCLES + 1);
   const changes = Array.from({ length: splits }, (_, index) => {
     const cycles_before = FEWEST_CYCLES + index;
-    const { squares, degrees } = scatterAt(own, cycles_before);
+    const { squares, degrees } = scatterAt(logs, cycles_before);
     if (degrees < FEWEST_DEGREES) return [];
-    return [{ cycles_before, ...changeAt(own, cycles_before, squares / degrees) }];
+    return [{ cycles_before, ...changeAt(logs, cycles_before, squares / degrees) }];
   });
 
   const [clearest] = changes

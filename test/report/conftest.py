@@ -6,16 +6,28 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from builder import Document
-from campaign_writer import write_campaign
+from builder import Document, configuration, result
+from campaign_writer import manifest, write_campaign
+from compared_campaigns import (
+    CLOSED,
+    JITTER,
+    REFERENCE,
+    REFERENCE_JITTER,
+    TURNS,
+    Call,
+    CompletedCommand,
+    Put,
+)
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
+from report.cli import compare_command
 from report.cli.generate_command import main
 from report.results.convert import rankings_of, run_of
 from report.results.model import Campaign
@@ -109,3 +121,70 @@ def build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Build:
         return Outcome(code, captured.out, captured.err, folder)
 
     return build_report
+
+
+@pytest.fixture
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Call:
+    """Calls `compare` in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> CompletedCommand:
+        capsys.readouterr()
+        code = compare_command.main(arguments)
+        completed = capsys.readouterr()
+        return CompletedCommand(code, completed.out, completed.err)
+
+    return run
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Put:
+    """Writes `results/NAME`: of each target so many requests/s, times each factor; `latest` points
+    to it.
+
+    With a `reference` of so many requests/s the targets were measured by turns beside it.
+    """
+
+    def write(
+        name: str,
+        throughputs: dict[str, float],
+        factors: tuple[float, ...] = JITTER,
+        result_changes: Document | None = None,
+        loads: Sequence[Document] = (CLOSED,),
+        reference: float | None = None,
+        turns: Document | None = None,
+        order: str = "turns",
+        **changes: Any,
+    ) -> Path:
+        rates = throughputs if reference is None else {REFERENCE: reference, **throughputs}
+        configurations = [configuration(label, load=load) for label in rates for load in loads]
+        by_turns: Document = {"turns": turns or TURNS} if reference is not None else {}
+        more = by_turns | (result_changes or {})
+        results = [
+            result(configured, run, int(rates[label] * factor), campaign=name, **more)
+            for configured in configurations
+            for label in [configured["target"]["label"]]
+            for own in [cycle(REFERENCE_JITTER) if label == REFERENCE else factors]
+            for run, (_, factor) in enumerate(zip(factors, own, strict=False), start=1)
+        ]
+        folder = tmp_path / "results" / name
+        manifested = manifest(configurations, len(factors), campaign=name, **changes)
+        if reference is not None:
+            plan = manifested["plan"] | {"order": order}
+            plan["references"] = [
+                each["hash"]
+                for each in plan["configurations"]
+                if each["configuration"]["target"]["label"] == REFERENCE
+            ]
+            for run in plan["runs"]:
+                run |= {"round": run["run"], "group": 1}
+            manifested["plan"] = plan
+        write_campaign(folder, manifested, results)
+        latest = folder.with_name("latest")
+        latest.unlink(missing_ok=True)
+        latest.symlink_to(name)
+        return folder
+
+    return write

@@ -125,11 +125,11 @@ class GroupRound {
    * @returns what the workers of each target did
    */
   async takeLongTurns({ bins_from_ms }: GroupWarmup): Promise<WorkersOfTarget[]> {
-    const { long, given, seed } = this.#turns;
+    const { long, given: areFromInput, seed } = this.#turns;
     if (!long) return [];
     await this.#group.waits.at(BEFORE_LONG_TURNS);
     const plan = { ...longTurns(seed), counts: false, bins_from_ms };
-    return given ? this.#group.turnsFromInput(plan) : this.#group.pool.turns(plan);
+    return areFromInput ? this.#group.turnsFromInput(plan) : this.#group.pool.turns(plan);
   }
 
   async measure({ slowest_ms, bins_from_ms }: GroupWarmup): Promise<GroupWindow> {

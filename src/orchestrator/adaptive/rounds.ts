@@ -115,9 +115,9 @@ function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   const controls = new Set(plan.configurations.filter(isControl).map(({ hash }) => hash));
   const matesByControl = new Map<string, Set<string>>();
   for (const unit of unitsOf(plan, plan.runs)) {
-    const mates = unit.filter(({ beside }) => !beside).map((run) => run.configuration_hash);
-    for (const { configuration_hash: hash, beside } of unit) {
-      if (!beside || !controls.has(hash)) continue;
+    const mates = unit.filter((run) => !run.beside).map((run) => run.configuration_hash);
+    for (const { configuration_hash: hash, beside: isBeside } of unit) {
+      if (!isBeside || !controls.has(hash)) continue;
       const earlier = matesByControl.get(hash) ?? [];
       matesByControl.set(hash, new Set([...earlier, ...mates]));
     }

@@ -212,10 +212,10 @@ export function plannedLoadText(plan: Plan, configuration: Configuration): strin
   const text = loadAndLimitsText(configuration);
   const { load } = configuration;
   if (!isRateOpen(plan) || load.model !== "open") return text;
-  const found = plan.load_curve
+  const pendingRate = plan.load_curve
     ? `${Math.round(100 * shareOfPlaceholder(load.rate_per_second))} % of the slowest throughput,`
     : "rate found by calibration,";
-  return text.replace(`${withThousands(load.rate_per_second)}/s`, found);
+  return text.replace(`${withThousands(load.rate_per_second)}/s`, pendingRate);
 }
 
 function matrixLines(plan: Plan): string[] {

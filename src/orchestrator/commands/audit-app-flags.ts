@@ -38,8 +38,8 @@ interface Given {
 
 /** What the flags say about the app and the store. @throws usageError */
 export function appSettingsOf(command: Command): Pick<ApiSettings, "app" | "outage"> {
-  const given = command.opts<Given>();
-  return definedOnly({ app: appOf(given), outage: outageOf(given) });
+  const options = command.opts<Given>();
+  return definedOnly({ app: appOf(options), outage: outageOf(options) });
 }
 
 function appOf({ command, instances, env = [], shell }: Given): AppSettings | undefined {
@@ -64,17 +64,17 @@ function parseVariable(text: string): [string, string] {
   return [name, value];
 }
 
-function outageOf(given: Given): ApiSettings["outage"] {
-  const { mend, expect, shell } = given;
-  if (given.break === undefined && mend === undefined) {
+function outageOf(options: Given): ApiSettings["outage"] {
+  const { mend, expect, shell } = options;
+  if (options.break === undefined && mend === undefined) {
     if (expect !== undefined)
       throw usageError("--expect is about an outage: give --break and --mend, too");
     return undefined;
   }
-  if (given.break === undefined || mend === undefined)
+  if (options.break === undefined || mend === undefined)
     throw usageError("--break and --mend: give both, so that the store comes back");
   return definedOnly({
-    break: parseCommand("--break", given.break, shell === true),
+    break: parseCommand("--break", options.break, shell === true),
     mend: parseCommand("--mend", mend, shell === true),
     expected: expect === undefined ? undefined : parseExpectedOutage(expect),
   });

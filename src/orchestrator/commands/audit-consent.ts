@@ -9,15 +9,19 @@ import type { ApiSettings } from "../audit/api/api-settings.js";
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 const ownAddresses = (): Set<string> =>
-  new Set(Object.values(networkInterfaces()).flatMap((own = []) => own.map((one) => one.address)));
+  new Set(
+    Object.values(networkInterfaces()).flatMap((addresses = []) =>
+      addresses.map(({ address }) => address),
+    ),
+  );
 
 /** Whether all addresses of a host are this machine's. @throws environmentError for an unknown name */
 async function isOwnHost({ hostname }: URL): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, "");
   try {
-    const own = ownAddresses();
-    const found = await lookup(host, { all: true });
-    return found.every(({ address }) => LOOPBACK.test(address) || own.has(address));
+    const addressesHere = ownAddresses();
+    const addresses = await lookup(host, { all: true });
+    return addresses.every(({ address }) => LOOPBACK.test(address) || addressesHere.has(address));
   } catch (cause) {
     throw environmentError(`${host}: its name has no address (${messageOf(cause)})`, { cause });
   }
@@ -34,8 +38,8 @@ export async function requireConsent(
   isConsented: boolean,
 ): Promise<void> {
   const hosts = [settings.url, ...settings.instances];
-  const own = await Promise.all(hosts.map(isOwnHost));
-  const foreign = hosts.filter((_, index) => !own[index]).map(({ host }) => host);
+  const areOwn = await Promise.all(hosts.map(isOwnHost));
+  const foreign = hosts.filter((_, index) => !areOwn[index]).map(({ host }) => host);
   if (foreign.length === 0 || isConsented) return;
 
   const names = [...new Set(foreign)].join(", ");

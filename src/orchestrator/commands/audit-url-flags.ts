@@ -129,40 +129,40 @@ const METHOD = /^[A-Z]{1,20}$/;
 
 /** The settings of the flags. @param url the value of `--url` @throws usageError */
 export function apiSettingsOf(command: Command, url: string): ApiSettings {
-  const given = command.opts<Given>();
+  const options = command.opts<Given>();
   const appSettings = appSettingsOf(command);
   const address = appSettings.app ? parsePath(url) : parseUrl("--url", url);
-  const method = given.method ?? DEFAULTS.method;
+  const method = options.method ?? DEFAULTS.method;
   if (!METHOD.test(method)) throw usageError(`--method ${method}: give a method such as POST`);
 
-  const algorithm = (given.algorithm ?? DEFAULTS.algorithm) as DeclaredAlgorithm;
-  if (given.burst !== undefined && /-window$/.test(algorithm))
+  const algorithm = (options.algorithm ?? DEFAULTS.algorithm) as DeclaredAlgorithm;
+  if (options.burst !== undefined && /-window$/.test(algorithm))
     throw usageError(`--burst: a ${algorithm} admits its whole quota at once`);
 
   const isLoopback = isIPv4(address.hostname) && address.hostname.startsWith("127.");
   return definedOnly({
     ...appSettings,
     url: address,
-    instances: (given.instance ?? []).map((text) => parseUrl("--instance", text)),
-    carrier: parseKeyCarrier(given.key ?? DEFAULTS.key, isLoopback),
-    quota: given.quota === undefined ? undefined : parseQuota("--quota", given.quota),
-    burst: given.burst === undefined ? undefined : numberOf("--burst", given.burst, 1, 100_000),
+    instances: (options.instance ?? []).map((text) => parseUrl("--instance", text)),
+    carrier: parseKeyCarrier(options.key ?? DEFAULTS.key, isLoopback),
+    quota: options.quota === undefined ? undefined : parseQuota("--quota", options.quota),
+    burst: options.burst === undefined ? undefined : numberOf("--burst", options.burst, 1, 100_000),
     algorithm,
     method,
-    headers: parseHeaders(given.header ?? []),
-    body: given.body === undefined ? undefined : fileOf("--body", given.body),
-    deniedStatus: numberOf("--denied", given.denied ?? DEFAULTS.denied, 400, 599),
-    otherPaths: (given.also ?? []).map(parseOtherPath),
-    ca: given.ca === undefined ? undefined : fileOf("--ca", given.ca).toString("utf8"),
+    headers: parseHeaders(options.header ?? []),
+    body: options.body === undefined ? undefined : fileOf("--body", options.body),
+    deniedStatus: numberOf("--denied", options.denied ?? DEFAULTS.denied, 400, 599),
+    otherPaths: (options.also ?? []).map(parseOtherPath),
+    ca: options.ca === undefined ? undefined : fileOf("--ca", options.ca).toString("utf8"),
     requestsPerMinute: numberOf(
       "--requests-per-minute",
-      given.requestsPerMinute ?? DEFAULTS["requests-per-minute"],
+      options.requestsPerMinute ?? DEFAULTS["requests-per-minute"],
       1,
       1_000_000,
     ),
     maxRequests: numberOf(
       "--max-requests",
-      given.maxRequests ?? DEFAULTS["max-requests"],
+      options.maxRequests ?? DEFAULTS["max-requests"],
       1,
       10_000_000,
     ),

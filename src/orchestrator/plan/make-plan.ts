@@ -18,6 +18,7 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import type { Availability } from "../../targets/resolve.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
+import { ALONE } from "../request/measure-settings.js";
 import type {
   Request,
   RequestedComparisons,
@@ -27,7 +28,6 @@ import type {
   RequestedRounds,
 } from "../request/request.js";
 import { AUTO } from "../request/setting-values.js";
-import { ALONE } from "../request/settings.js";
 import { type Candidate, candidatesOf } from "./candidates.js";
 import { withCurveFamilies } from "./curve-groups.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";

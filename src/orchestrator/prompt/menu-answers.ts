@@ -76,31 +76,31 @@ const usesService = ({ service, stores: [store] }: ClientDescription): boolean =
 
 /**
  * The clients in groups: by topology those that use a store, then the controls and the services.
- * @param found the user's store, which not every client can use
+ * @param discovery the user's store, which not every client can use
  */
-export function clientGroups(found?: Discovery): Record<string, string[]> {
+export function clientGroups(discovery?: Discovery): Record<string, string[]> {
   const all = allClientGroups();
-  if (!found) return all;
+  if (!discovery) return all;
   const served = Object.entries(all).map(
-    ([name, members]) => [name, members.filter((text) => isServed(text, found))] as const,
+    ([name, members]) => [name, members.filter((text) => isServed(text, discovery))] as const,
   );
   return Object.fromEntries(served.filter(([, members]) => members.length > 0));
 }
 
 /** Whether a client can be measured on the user's store; controls always can. */
-function isServed(text: string, found: Discovery): boolean {
-  const available: Availability = (id) => isStore(id) && externalAvailability(found, id);
-  const resolution = resolveTarget(onStore(text, found.store), available);
+function isServed(text: string, discovery: Discovery): boolean {
+  const available: Availability = (id) => isStore(id) && externalAvailability(discovery, id);
+  const resolution = resolveTarget(onStore(text, discovery.store), available);
   if ("skip" in resolution) return false;
   const { topology } = resolution.target;
-  return topology === "none" || topology === found.topology;
+  return topology === "none" || topology === discovery.topology;
 }
 
 /** The clients that are offered as selected on the user's store, in its topology. */
-export const offeredClients = (found: Discovery): string[] =>
+export const offeredClients = (discovery: Discovery): string[] =>
   DEFAULT_ANSWERS.clients.flatMap((client) => {
-    const texts = [client, `${client}:${found.topology}`];
-    return texts.find((text) => isServed(text, found)) ?? [];
+    const texts = [client, `${client}:${discovery.topology}`];
+    return texts.find((text) => isServed(text, discovery)) ?? [];
   });
 
 /** All clients, in the groups of `clientGroups`. */

@@ -5,8 +5,9 @@ import type { Discovery } from "../../contract/store.js";
 import { inOneLine, messageOf, usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
+import type { SettingChoice } from "../request/setting-types.js";
 import { AUTO, countsIn, durationMode, listOf, numberIn } from "../request/setting-values.js";
-import { type SettingChoice, settingOf } from "../request/settings.js";
+import { settingOf } from "../request/settings.js";
 import { goals } from "./goals.js";
 import {
   clientGroups,
@@ -142,9 +143,12 @@ export const addressPage = (contact: (url: string) => Promise<Discovery>): Page 
       const url = await prompter.text("Where is the store?", initial, addressProblem);
       if (url === BACK) return BACK;
       try {
-        const found = await prompter.showWhile("contacting the store", contact(url));
-        const isKnown = isSameStore(found, ownStore?.found);
-        return { ownStore: { url, found }, ...(isKnown ? {} : { clients: offeredClients(found) }) };
+        const discovery = await prompter.showWhile("contacting the store", contact(url));
+        const isKnown = isSameStore(discovery, ownStore?.found);
+        return {
+          ownStore: { url, found: discovery },
+          ...(isKnown ? {} : { clients: offeredClients(discovery) }),
+        };
       } catch (error) {
         prompter.show("This store cannot be measured", [inOneLine(messageOf(error))]);
         initial = url;
@@ -153,8 +157,8 @@ export const addressPage = (contact: (url: string) => Promise<Discovery>): Page 
   },
 });
 
-const isSameStore = (found: Discovery, earlier: Discovery | undefined): boolean =>
-  found.store === earlier?.store && found.topology === earlier.topology;
+const isSameStore = (discovery: Discovery, earlier: Discovery | undefined): boolean =>
+  discovery.store === earlier?.store && discovery.topology === earlier.topology;
 
 export const pages: readonly Page[] = [
   page("Rates", "rates", (prompter, { rates }) =>

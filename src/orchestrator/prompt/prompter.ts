@@ -1,5 +1,5 @@
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
-import type { SettingChoice } from "../request/settings.js";
+import type { SettingChoice } from "../request/setting-types.js";
 
 /** The answer with which the user returns to the previous page. */
 export const BACK = Symbol("back");

@@ -5,9 +5,9 @@ import { cpusInList } from "../../kit/cpu-list.js";
 import { environmentError } from "../../kit/errors.js";
 import { type CpuTopology, cpuList, readCpuTopology } from "../../machine/hardware.js";
 import { counted } from "../ui/text.js";
+import { DEFAULT_CAPS } from "./place-settings.js";
 import type { Settings } from "./setting-layers.js";
 import { badValue } from "./setting-values.js";
-import { DEFAULT_CAPS } from "./settings.js";
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;

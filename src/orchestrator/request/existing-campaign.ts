@@ -11,7 +11,8 @@ import { BenchError, environmentError, messageOf, usageError } from "../../kit/e
 import { MAX_DOCUMENT_BYTES, readUserFile } from "../../kit/user-files.js";
 import type { Request } from "./request.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
-import { SETTINGS, type Setting } from "./settings.js";
+import type { Setting } from "./setting-types.js";
+import { SETTINGS } from "./settings.js";
 
 export type ExistingCampaign = { folder: string; manifest: Manifest };
 
@@ -186,8 +187,8 @@ function requireHeaders({ entries }: Request, { plan, campaign }: Manifest): voi
     ({ configuration }) => configuration.workload.endpoint ?? [],
   );
   const names = Object.keys(planned?.headers ?? {});
-  const given = Object.keys(entries.request?.headers ?? {});
-  if (planned === undefined || names.join() === given.join()) return;
+  const namesNow = Object.keys(entries.request?.headers ?? {});
+  if (planned === undefined || names.join() === namesNow.join()) return;
   const expected = names.length > 0 ? names.join(", ") : "none";
   throw usageError(`campaign ${campaign} sends these headers: ${expected}: give --header for each`);
 }

@@ -4,7 +4,8 @@ import { groups } from "../../targets/target-groups.js";
 import { profiles } from "../../traffic/profiles.js";
 import { wrap } from "../ui/text.js";
 import { ORIGINAL, PRESETS } from "./presets.js";
-import { GROUPS, type Setting, settingOf } from "./settings.js";
+import type { Setting } from "./setting-types.js";
+import { GROUPS, settingOf } from "./settings.js";
 
 const COLUMNS = 80;
 /** The width of the column of names. A longer name stands on a line of its own. */

@@ -3,8 +3,9 @@ import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../../kit/command
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { campaignHelp, meaningOf } from "./flag-help.js";
 import type { SettingLayer, SettingValue } from "./setting-layers.js";
+import type { Setting } from "./setting-types.js";
 import { joinedExactly } from "./setting-values.js";
-import { SETTINGS, type Setting, settingOf } from "./settings.js";
+import { SETTINGS, settingOf } from "./settings.js";
 
 /** Joins the values of a flag that is given several times. */
 export const joined = (text: string, earlierTexts?: string): string =>

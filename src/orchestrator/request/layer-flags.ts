@@ -5,6 +5,7 @@ import { usageError } from "../../kit/errors.js";
 import { findOperation, operationIds } from "../../targets/load-programs/operations.js";
 import { isInteractive } from "../ui/tty.js";
 import { shownRequest } from "./app-flags.js";
+import { ALONE } from "./measure-settings.js";
 import type {
   RequestedApps,
   RequestedEntries,
@@ -13,7 +14,7 @@ import type {
 } from "./request.js";
 import { oneOf, type Settings } from "./setting-layers.js";
 import { AUTO, countsIn, workloadsOf } from "./setting-values.js";
-import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES } from "./settings.js";
+import { DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES } from "./target-settings.js";
 
 /**
  * The layers where the load enters, and the numbers of each dimension.

@@ -92,12 +92,12 @@ export function curveOf(settings: Settings): CurveLoad | undefined {
   if (!hasCurve(settings)) return undefined;
   requireAlone(settings);
 
-  const given = settings.find("rates");
-  const rates = given
-    ? settings.list("rates").map((text) => numberIn("rate", given.source, text, false))
+  const ratesFlag = settings.find("rates");
+  const rates = ratesFlag
+    ? settings.list("rates").map((text) => numberIn("rate", ratesFlag.source, text, false))
     : [...PLACEHOLDER_RATES];
-  if (given && rates.length > MOST_RATES)
-    throw usageError(`${given.source}: ${rates.length} rates: give at most ${MOST_RATES}`);
+  if (ratesFlag && rates.length > MOST_RATES)
+    throw usageError(`${ratesFlag.source}: ${rates.length} rates: give at most ${MOST_RATES}`);
   const ascending = rates.toSorted((a, b) => a - b);
 
   const hasFullLoad = settings.isOn("load-curve");
@@ -110,7 +110,7 @@ export function curveOf(settings: Settings): CurveLoad | undefined {
   const connections = numberIn("connections", concurrency.source, concurrency.value.trim());
   const curve = definedOnly({
     saturation: hasFullLoad ? connections : undefined,
-    choosesRates: given ? undefined : (true as const),
+    choosesRates: ratesFlag ? undefined : (true as const),
   });
   // The connections of full load are too few for a rate, whose requests do not wait for answers.
   const pool = hasFullLoad ? Math.max(DEFAULT_POOL, connections) : connections;

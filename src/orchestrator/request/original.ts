@@ -16,7 +16,8 @@ import { ORIGINAL } from "./presets.js";
 import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import { LIMIT_FLAGS, type Request } from "./request.js";
 import { environmentLayer, type SettingLayer, type SettingValue } from "./setting-layers.js";
-import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
+import type { Setting, SingleRunVariable } from "./setting-types.js";
+import { GROUPS, SETTINGS } from "./settings.js";
 
 /** Topics whose settings do not change what is measured. */
 const NEUTRAL_TOPICS: readonly string[] = ["machines", "programs", "output"];

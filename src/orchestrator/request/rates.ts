@@ -7,10 +7,10 @@ import { meanRate } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/traffic-types.js";
 import { NO_FAULT } from "./fault-flags.js";
 import { curveOf } from "./load-curve.js";
+import { DEFAULT_MAX_RUNS } from "./measure-settings.js";
 import type { RequestedLoad, RequestedRounds } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { AUTO, badValue, numberIn } from "./setting-values.js";
-import { DEFAULT_MAX_RUNS } from "./settings.js";
 import { thresholdsOf } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);

@@ -57,7 +57,7 @@ function definitionOf({
     ([name, text]) => [name, { fields: fieldsOf(text) }] as const,
   );
   const values = Object.entries(enums).map(
-    ([name, own]) => [name, { values: { ...own } }] as const,
+    ([name, numbers]) => [name, { values: { ...numbers } }] as const,
   );
   const methods = { [method]: { requestType: request, responseType: response } };
   const definitions = Object.fromEntries([...types, ...values, [service, { methods }]]);

@@ -182,7 +182,7 @@ async function close(
   connections: readonly Pick<Client, "destroy">[],
 ): Promise<void> {
   const timer = setTimeout(() => {
-    for (const each of connections) each.destroy();
+    for (const connection of connections) connection.destroy();
   }, CLOSE_TIMEOUT_MS);
   // It rejects when the client is closed already.
   await client.close().catch(() => undefined);

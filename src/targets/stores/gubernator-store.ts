@@ -32,7 +32,7 @@ export const gubernator = decidingEngine({
   name: GUBERNATOR,
   defaultPort: 7946,
   evidence: ["decisions", "keys", "evictions", "restarts"],
-  nodeArguments: ({ arguments: own = [] }) => [...own],
+  nodeArguments: ({ arguments: words = [] }) => [...words],
   nodeEnvironment({ bind, port, ports }) {
     // It calls itself at the address by which it knows itself. Without gossip it knows no node, and
     // decides nothing.

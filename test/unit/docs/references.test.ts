@@ -38,12 +38,10 @@ import {
   DYNAMIC,
   NAMED_DURATIONS,
 } from "../../../src/orchestrator/request/durations.js";
+import { DEFAULT_MAX_RUNS } from "../../../src/orchestrator/request/measure-settings.js";
+import { DEFAULT_CAPS } from "../../../src/orchestrator/request/place-settings.js";
 import { ORIGINAL, PRESETS } from "../../../src/orchestrator/request/presets.js";
-import {
-  DEFAULT_CAPS,
-  DEFAULT_MAX_RUNS,
-  defaultOf,
-} from "../../../src/orchestrator/request/settings.js";
+import { defaultOf } from "../../../src/orchestrator/request/settings.js";
 import { lengthsFor, SHORTEST_SEPARATE } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
 

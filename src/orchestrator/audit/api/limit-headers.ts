@@ -35,8 +35,8 @@ function retryAfterOf(headers: Headers, answered_ms: number): LimitHeaders["retr
 /** The member of a structured field, in the old form `limit=10` and the new one `;r=9`. */
 function memberOf(field: string | undefined, names: readonly string[]): number | undefined {
   if (field === undefined) return undefined;
-  const found = new RegExp(`(?:^|[\\s,;])(?:${names.join("|")})=(\\d+)`).exec(field);
-  return found ? Number(found[1]) : undefined;
+  const match = new RegExp(`(?:^|[\\s,;])(?:${names.join("|")})=(\\d+)`).exec(field);
+  return match ? Number(match[1]) : undefined;
 }
 
 /** The quota of `RateLimit-Policy`: `10;w=2`, or `"name";q=10;w=2`. */

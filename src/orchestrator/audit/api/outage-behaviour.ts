@@ -49,8 +49,8 @@ export function behaviourOf({ fate, answered_ms }: Answered, mended_ms: number):
  */
 export function settledBehaviour(behaviours: readonly Behaviour[]): Behaviour {
   const later = behaviours.slice(Math.floor(behaviours.length / 2));
-  const count = (behaviour: Behaviour) => later.filter((each) => each === behaviour).length;
-  return later.reduce((most, each) => (count(each) > count(most) ? each : most));
+  const count = (behaviour: Behaviour) => later.filter((other) => other === behaviour).length;
+  return later.reduce((most, other) => (count(other) > count(most) ? other : most));
 }
 
 /**

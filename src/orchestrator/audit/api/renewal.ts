@@ -80,7 +80,7 @@ async function renewalsOnFreshKeys(
   api: AuditedApi,
   variants: readonly Variant[],
 ): Promise<Renewal[]> {
-  const found = new Map<Variant, Renewal>();
+  const renewals = new Map<Variant, Renewal>();
   let left = variants;
   for (let tries = 1; left.length > 0 && tries <= MOST_TRIES; tries++) {
     const key = await api.freshKey();
@@ -88,13 +88,13 @@ async function renewalsOnFreshKeys(
     try {
       await api.useUp(key, { connection });
       for (const variant of left)
-        found.set(variant, await tryVariant(api, key, connection, variant));
+        renewals.set(variant, await tryVariant(api, key, connection, variant));
     } finally {
       connection.close();
     }
-    left = left.filter((variant) => found.get(variant)?.fate === "undecided");
+    left = left.filter((variant) => renewals.get(variant)?.fate === "undecided");
   }
-  return variants.flatMap((variant) => found.get(variant) ?? []);
+  return variants.flatMap((variant) => renewals.get(variant) ?? []);
 }
 
 /** The requests that `renewals` of so many variants sends at most when nothing is suspected. */

@@ -164,14 +164,14 @@ const BYPASSES: readonly Bypass[] = [
 
 const PROMISED = "all are denied while the plain request is";
 
-function outcomeOf({ defect, isOnlyTold }: Bypass, found: readonly Renewal[]): ApiOutcome {
-  const undecided = found.find(({ fate }) => fate === "undecided");
+function outcomeOf({ defect, isOnlyTold }: Bypass, outcomes: readonly Renewal[]): ApiOutcome {
+  const undecided = outcomes.find(({ fate }) => fate === "undecided");
   if (undecided) throw new NotChecked("the quota came back while its bypasses were tried");
 
-  const seen = found.map(renewalText).join("; ");
-  const renewed = found.filter(({ fate }) => fate === "renewed");
+  const seen = outcomes.map(renewalText).join("; ");
+  const renewed = outcomes.filter(({ fate }) => fate === "renewed");
   if (isOnlyTold) return reported(renewed.length === 0, PROMISED, seen);
-  if (found.every(({ fate }) => fate === "no such request"))
+  if (outcomes.every(({ fate }) => fate === "no such request"))
     return skippedBecause(`the API has no such request (${seen})`);
   if (renewed.length === 0) return holding(PROMISED, seen);
   return broken(defect, PROMISED, renewed.map(renewalText).join("; "), [
