@@ -7,7 +7,7 @@ from report.compare.compare_sides import Outcome
 from report.compare.matched_rows import RowComparison
 from report.compare.promise_changes import PromiseChange
 from report.export.junit import Case, Mark
-from report.statistics.decision import Comparison
+from report.statistics.comparison import Comparison
 
 
 def comparison_cases(outcome: Outcome) -> list[Case]:

@@ -114,11 +114,11 @@ async function hasImage(
   const { image, isApp } = program;
   if (!image) return noImage(program);
   if (!isApp || !engine) return true;
-  const found = await withEngine(engine, async (docker) => ({
+  const engineImage = await withEngine(engine, async (docker) => ({
     isHere: (await findImage(docker, image)) !== undefined,
   }));
-  if ("unavailableReason" in found) return found.unavailableReason;
-  return found.isHere || missingImage(engine.name, image);
+  if ("unavailableReason" in found) return engineImage.unavailableReason;
+  return engineImage.isHere || missingImage(engine.name, image);
 }
 
 async function openRuntime(

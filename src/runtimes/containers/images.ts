@@ -39,7 +39,7 @@ export async function programImages(
       if (!image) return [id, noImage(program)] as const;
       const availableImage = isApp
         ? findImage(docker, image).then(
-            (found) => found ?? `there is no image ${image} here any more`,
+            (foundImage) => foundImage ?? `there is no image ${image} here any more`,
           )
         : pulled(docker, image, digests[image], onSetupStep).catch(messageOf);
       return [id, await availableImage] as const;

@@ -1,5 +1,5 @@
-"""Which targets are builds of one program. test/unit/orchestrator/plan/error-budget.test.ts holds the
-same of the plan."""
+"""Which targets are builds of one program. test/unit/orchestrator/plan/error-budget.test.ts holds
+the same of the plan."""
 
 import pytest
 
