@@ -117,7 +117,7 @@ async function hasImage(
   const engineImage = await withEngine(engine, async (docker) => ({
     isHere: (await findImage(docker, image)) !== undefined,
   }));
-  if ("unavailableReason" in found) return engineImage.unavailableReason;
+  if ("unavailableReason" in engineImage) return engineImage.unavailableReason;
   return engineImage.isHere || missingImage(engine.name, image);
 }
 
