@@ -9,7 +9,7 @@ import { needs } from "../../helpers/needs.js";
 import { installedFor } from "../../helpers/on-demand.js";
 
 // They mostly wait, and each has processes and keys of its own.
-vi.setConfig({ maxConcurrency: 13 });
+vi.setConfig({ maxConcurrency: 8 });
 
 const LOADER = join(versionsFolder(process.env), versionFolderName(NEST), "load.mjs");
 
