@@ -12,7 +12,7 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-const SHORT = ["--duration-mode", "requests:500"];
+const SHORT = ["--duration-mode", "requests:2000"];
 
 /** Any control character but the end of a line. */
 const OBEYED = /[^\P{Cc}\n]/u;
