@@ -42,7 +42,7 @@ describe("several generators", () => {
   });
 
   test("at the limiter layer are clients of their own", async () => {
-    const extent = ["--duration-mode", "requests:1000"];
+    const extent = ["--duration-mode", "requests:2000"];
     const flags = ["--layer", "limiter", "--generators", "2", ...extent];
     const [result] = await measured("ioredis@valkey", flags);
     expect(result?.consumers.map(({ id }) => id)).toEqual(idsOf(2));

@@ -11,7 +11,7 @@ const newFolder = temporaryFolders();
 test("a missed threshold fails the campaign; its manifest as --config gives the same plan", async () => {
   const home = newFolder();
   const asked = ["--threshold", "errors<1%", "--threshold", "p99<0.001ms", "--points", "1000"];
-  const flags = [...asked, "--duration-mode", "requests:1000"];
+  const flags = [...asked, "--duration-mode", "requests:2000"];
   const campaign = Campaign.run(home, "iovalkey", flags);
   const { stderr } = await campaign.ends(6);
   expect(stderr).toContain("p99<0.001ms");

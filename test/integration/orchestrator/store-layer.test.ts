@@ -12,7 +12,7 @@ function runStores(home: string, flags: readonly string[]): Campaign {
   const output = ["--output", join(home, "results root")];
   const short = [
     "--duration-mode",
-    "requests:20000",
+    "custom:1",
     "--warmup",
     "0",
     "--cooldown",

@@ -67,7 +67,7 @@ test("a store and a Node that run with another version than their programs said 
   const script = `#!/bin/sh\n[ "$1" = --version ] && echo v1.2.3 && exit\nexec ${process.execPath} "$@"\n`;
   writeFileSync(node, script, { mode: 0o755 });
   const programs = ["--program", `valkey~1.0=${store}`, "--node", node];
-  const short = ["--order", "consecutive", "--duration-mode", "requests:500"];
+  const short = ["--order", "consecutive", "--duration-mode", "requests:2000"];
   const flags = [...programs, ...short];
   const campaign = Campaign.run(home, "ioredis@valkey~1.0,ioredis@valkey", flags);
   await campaign.ends(5);
