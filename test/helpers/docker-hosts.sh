@@ -59,13 +59,13 @@ make_certificates() {
   mkdir -p "$tls"
   (
     cd "$tls"
-    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=trial -keyout ca-key.pem -out ca.pem
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=trial -keyout ca-key.pem -out ca.pem
     for name in "${NAMES[@]}"; do
-      openssl req -newkey rsa:2048 -nodes -subj "/CN=$name" -keyout "$name-key.pem" -out "$name.csr"
+      openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$name" -keyout "$name-key.pem" -out "$name.csr"
       openssl x509 -req -in "$name.csr" -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 2 \
         -extfile <(echo "subjectAltName=IP:$(address_of "$name")") -out "$name-cert.pem"
     done
-    openssl req -newkey rsa:2048 -nodes -subj /CN=client -keyout key.pem -out client.csr
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=client -keyout key.pem -out client.csr
     openssl x509 -req -in client.csr -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 2 \
       -extfile <(echo extendedKeyUsage=clientAuth) -out cert.pem
   ) >/dev/null 2>&1
