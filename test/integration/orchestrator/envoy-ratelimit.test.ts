@@ -88,7 +88,6 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     const campaign = await measured(
       "envoy-http@redis+pipeline-75us,envoy-http@redis+local-cache,envoy-grpc@redis:cluster-3",
       [
-        ...TWO_KEYS,
         "--service-env",
         "envoy-ratelimit:REDIS_POOL_SIZE=5",
         "--service-env",
@@ -107,7 +106,7 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
       expect(result.configuration?.service_env).toEqual(expected);
       const counts = countsOf(result);
       expect(counts.service).toBe(counts.consumers);
-      expect(counts.consumers).toBe(2 * counts.calls);
+      expect(counts.consumers).toBe(counts.calls);
       expect(result.calls_per_request).toBe(1);
       if (option !== "local-cache") expect(counts.store).toBe(counts.consumers);
       else {
