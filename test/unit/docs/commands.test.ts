@@ -132,7 +132,6 @@ function nobody(): { uid: number; gid: number } | undefined {
 const ASKING_MOST = [
   /--plugin .*--plugin/,
   /--find-max-rate.*--budget/,
-  /--layer store/,
   /^audit --clients ioredis iovalkey$/,
 ];
 
