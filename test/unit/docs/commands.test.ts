@@ -172,6 +172,7 @@ test("a user without a home, who can write into the results alone, can plan the 
   expect(ended).toHaveLength(ASKING_MOST.length);
   expect(ended.filter(({ code }) => code !== EXIT.done)).toEqual([]);
   expect(filesIn(folder)).toEqual(filesBefore);
-  // What stands for the home that this user lacks is empty.
-  expect(filesIn(temporary)).toEqual([`.ratelimit-bench-home-${user?.uid ?? process.getuid?.()}`]);
+  // What stands for the home that this user lacks is empty, and not every machine needs it.
+  const standIn = `.ratelimit-bench-home-${user?.uid ?? process.getuid?.()}`;
+  expect(filesIn(temporary).filter((file) => file !== standIn)).toEqual([]);
 });
