@@ -5,6 +5,7 @@ import { usageError } from "../../kit/errors.js";
 import { findOperation, operationIds } from "../../targets/load-programs/operations.js";
 import { isInteractive } from "../ui/tty.js";
 import { shownRequest } from "./app-flags.js";
+import { CUSTOM_DURATION, REQUESTS_DURATION } from "./durations.js";
 import { ALONE } from "./measure-settings.js";
 import type {
   RequestedApps,
@@ -87,6 +88,11 @@ export function requestedStoreLayer(
   const runs = settings.get("runs");
   if (runs.value === AUTO)
     throw usageError(`${runs.source} ${AUTO}: give the number of runs at the store layer`);
+  const duration = settings.get("duration-mode");
+  if (duration.value.startsWith(REQUESTS_DURATION))
+    throw usageError(
+      `${duration.source} ${duration.value.slice(0, 60)}: the store layer measures for a time: give ${CUSTOM_DURATION}SECONDS`,
+    );
 
   const listOr = (key: string, defaults: readonly string[]) =>
     settings.find(key) ? settings.list(key) : [...defaults];

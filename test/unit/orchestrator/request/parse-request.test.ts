@@ -66,6 +66,7 @@ test.each<[string[], ...string[]]>([
   [["--layer", "store", "--clients", "ioredis"], "--clients", "--stores"],
   [["--layer", "store", "--rate", "100"], "--rate", "store layer"],
   [["--layer", "store", "--runs", "auto"], "--runs auto", "store layer"],
+  [["--layer", "store", "--duration-mode", "requests:5"], "requests:5", "custom:"],
   [["--clients", "none", "--stores", "redis"], "--stores", "--layer store"],
   [["--layer", "store", "--store-versions", "valkey~8.1"], "--store-versions", "--stores"],
   [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
