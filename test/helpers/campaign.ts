@@ -34,8 +34,20 @@ const QUICK: Readonly<Record<string, string>> = {
   // `auto` would choose a container engine where there is one.
   "--runtime": "local",
 };
-const withShortRuns = (flags: readonly string[]): string[] =>
-  Object.entries(QUICK).flatMap(([name, value]) => (flags.includes(name) ? [] : [name, value]));
+/**
+ * A closed loop uses up every CPU for as long as it lasts, so a target that has no turns is asked for
+ * so many requests, and not for a second.
+ */
+const FEW_REQUESTS = "requests:1000";
+
+function withShortRuns(clients: string, flags: readonly string[]): string[] {
+  const isOpenLoop = flags.includes("--rate");
+  const isAlone = !/[\s,]/.test(clients);
+  const defaults = isAlone && !isOpenLoop ? { ...QUICK, "--duration-mode": FEW_REQUESTS } : QUICK;
+  return Object.entries(defaults).flatMap(([name, value]) =>
+    flags.includes(name) ? [] : [name, value],
+  );
+}
 
 /** What stays in the state folder; `overheads.json` has the overheads of this machine. */
 const STATE_FILES = ["leases", "overheads.json"];
@@ -122,7 +134,7 @@ export class Campaign {
   /** A campaign of short runs; given flags replace the defaults. */
   static run(home: string, clients: string, flags: readonly string[] = [], env: Environment = {}) {
     const output = ["--output", join(home, "results root")];
-    const parameters = ["--clients", clients, "--seed", "1", ...withShortRuns(flags)];
+    const parameters = ["--clients", clients, "--seed", "1", ...withShortRuns(clients, flags)];
     return new Campaign(home, [...CLI, "run", ...parameters, ...output, ...flags], env);
   }
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { CURVE_LEAD_IN_MS } from "../../../src/contract/turns.js";
-import { EXIT } from "../../../src/kit/errors.js";
 import { sum } from "../../../src/kit/numbers.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { ends, reasonsOf } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
 
@@ -13,20 +13,9 @@ const RATE = 400;
 const SECONDS = 2;
 const FLAGS = ["--rates", String(RATE), "--load-curve", "--duration-mode", `custom:${SECONDS}`];
 
-/** Rules that a busy machine breaks, which say nothing of the readings. */
-const OF_THE_MACHINE = ["M5", "M6", "M25", "M36"];
-
-/** Waits for the end. A busy machine may have made runs invalid. */
-async function ends(campaign: Campaign): Promise<void> {
-  const { code, stderr } = await campaign.ended;
-  expect([EXIT.done, EXIT.runsInvalid], stderr).toContain(code);
-  expect(await campaign.leftovers()).toEqual([]);
-}
-
 function expectTurnReconciled(result: MeasuredResult): void {
   expectConsistent(result);
-  const reasons = result.verdict.reasons.filter(({ rule }) => !OF_THE_MACHINE.includes(rule));
-  expect(reasons).toEqual([]);
+  expect(reasonsOf(result)).toEqual([]);
   expect(result.turns).toMatchObject({
     curve: true,
     turns: 1,
