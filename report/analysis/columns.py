@@ -13,11 +13,9 @@ from msgspec import Struct
 from report.analysis import column
 from report.analysis.column import Column, Read
 from report.analysis.figure_list import FIGURE_LIST
-from report.analysis.figures import (
-    Figure,
-    late_percentiles,
-)
+from report.analysis.figures import Figure
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
+from report.analysis.late_sends import late_percentiles
 from report.analysis.summary import Summary
 from report.analysis.table_entries import RunEntry, SummaryEntry
 from report.analysis.texts import caps_text

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from report.analysis.figures import Figure, FigureSummary, over_runs
+from report.analysis.figure_summary import FigureSummary, over_runs
+from report.analysis.figures import Figure
 from report.results import model
 from report.statistics.histograms import Bounds, merged_percentiles
 from report.statistics.samples import Place

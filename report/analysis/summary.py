@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from report.analysis.figures import Figure, FigureSummary, p50, throughput
+from report.analysis.figure_summary import FigureSummary
+from report.analysis.figures import Figure, p50, throughput
 from report.analysis.limits import Limit, limit_over
 from report.analysis.row_figures import RowFigures
 from report.analysis.row_order import row_order

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from report.analysis.figure_list import FIGURE_LIST
-from report.analysis.figures import FigureSummary
+from report.analysis.figure_summary import FigureSummary
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, layer_text, load_text
 from report.base.errors import one_line

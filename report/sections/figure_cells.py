@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
-from report.analysis.figures import Figure, FigureSummary, late_percentiles
+from report.analysis.figure_summary import FigureSummary
+from report.analysis.figures import Figure
+from report.analysis.late_sends import late_percentiles
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, Show
 from report.results.model import Measured

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.figure_summary import FigureSummary
 from report.analysis.figures import (
     Figure,
-    FigureSummary,
     consumer_cpu,
     cores,
     limited_share,

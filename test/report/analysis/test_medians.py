@@ -14,7 +14,8 @@ from campaign_writer import manifest
 from conftest import Build, Outcome, summaries_of
 from evidence import latency
 from page_reader import data_of, read, tables_of
-from report.analysis.figures import FigureSummary, consumer_cpu, p99, percentile, throughput
+from report.analysis.figure_summary import FigureSummary
+from report.analysis.figures import consumer_cpu, p99, percentile, throughput
 from report.analysis.summary import Summary
 from report.statistics.histograms import Bounds
 
