@@ -33,12 +33,10 @@ const build = (name: string, rounds: number): string[] => [
 /** A campaign of two builds, the second with so many rounds of work more. @returns its folder */
 async function campaign(name: string, rounds: number, flags: readonly string[]): Promise<string> {
   const folder = join(home, name);
-  const words = [
-    ...["run", ...build("before", 0), ...build("after", rounds)],
-    ...["--path", "/api/items?user={key}", "--runtime", "local", "--output", folder, ...flags],
-  ];
+  const words = [cli, "run", ...build("before", 0), ...build("after", rounds), ...flags];
+  words.push("--path", "/api/items?user={key}", "--runtime", "local", "--output", folder);
   const startedAt = performance.now();
-  const { stdout } = await execa(process.execPath, [cli, ...words], {
+  const { stdout } = await execa(process.execPath, words, {
     cwd: packageFolder,
     stderr: "inherit",
   });

@@ -149,20 +149,20 @@ export function printMean(what: string, unit: string, values: readonly number[])
 }
 
 /**
- * Prints the mean of these differences with its interval of 95 %, its half-width as a share of it,
- * and whether it contains the truth.
+ * Prints the mean of these differences with its interval of 95 %, its half-width as a share of it and
+ * of the `whole` that they are part of, and whether the interval contains the truth.
  */
 export function printDifference(
   what: string,
   unit: string,
-  values: readonly number[],
-  truth: number,
+  { values, truth, whole }: { values: readonly number[]; truth: number; whole: number },
 ): void {
   const { mean, half } = interval(values);
   const [middle, low, high] = [mean, mean - half, mean + half].map((value) => value.toFixed(2));
   const contains = Math.abs(mean - truth) <= half ? "contains" : "DOES NOT CONTAIN";
+  const shares = [mean, whole].map((value) => ((100 * half) / value).toFixed(0));
   process.stdout.write(
-    `${what}: ${middle} ${unit} (${low} to ${high}, ± ${((100 * half) / mean).toFixed(0)} %) ${contains} ${truth.toFixed(2)}, ${values.length} values\n`,
+    `${what}: ${middle} ${unit} (${low} to ${high}, ± ${shares[0]} %, ± ${shares[1]} % of ${whole.toFixed(0)}) ${contains} ${truth.toFixed(2)}, ${values.length} values\n`,
   );
 }
 
