@@ -18,10 +18,10 @@ from report.base.files import read_document
 from report.base.terminal import run_program
 from report.results import validate
 from report.results.archives import SUFFIX, unpack
-from report.results.convert import planned_of
 from report.results.load import list_files
 from report.results.model import MANIFEST
 from report.results.older_documents import converted, never_counted
+from report.results.plans import planned_of
 from report.statistics.samples import Place
 
 

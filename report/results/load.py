@@ -12,10 +12,11 @@ from msgspec import structs
 from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from report.base.files import read_document
 from report.results import validate
-from report.results.convert import planned_of, rankings_of, run_of
+from report.results.convert import run_of
 from report.results.generated.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run, Usage
 from report.results.older_documents import never_counted
+from report.results.plans import planned_of, rankings_of
 from report.results.series import usage_over_time
 from report.results.verdicts import VERDICTS, judged_again
 from report.statistics.run_samples import select_run

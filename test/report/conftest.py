@@ -29,8 +29,9 @@ from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.cli import compare_command
 from report.cli.generate_command import main
-from report.results.convert import rankings_of, run_of
+from report.results.convert import run_of
 from report.results.model import Campaign
+from report.results.plans import rankings_of
 from report.results.validate import validate_result
 
 

@@ -8,8 +8,9 @@ import pytest
 from builder import Document, configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from report.analysis.campaign_analysis import analyse
-from report.results.convert import rankings_of, run_of
+from report.results.convert import run_of
 from report.results.model import Campaign, Run
+from report.results.plans import rankings_of
 from report.results.validate import validate_result
 from report.sections.recommendation import Recommendation, command_again, recommend
 
