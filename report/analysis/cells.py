@@ -16,7 +16,7 @@ from report.analysis.ranking_properties import rows_by_ranking
 from report.analysis.rankings import Ranking, by_throughput, rank, resolutions
 from report.analysis.settled import settlings
 from report.analysis.summary import Summary, layer_text_of
-from report.results.model import Identity
+from report.results.identity import Identity
 
 
 class Cell(Struct, frozen=True):

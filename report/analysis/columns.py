@@ -19,8 +19,9 @@ from report.analysis.late_sends import late_percentiles
 from report.analysis.summary import Summary
 from report.analysis.table_entries import RunEntry, SummaryEntry
 from report.analysis.texts import caps_text
+from report.results.catalog import DIMENSIONS
 from report.results.generated.records import Boundary, Sample
-from report.results.model import DIMENSIONS, Measured, Run
+from report.results.model import Measured, Run
 
 
 def identity_value(name: str) -> Read:

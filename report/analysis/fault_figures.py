@@ -19,7 +19,8 @@ from report.results.generated.records import (
     OverAdmission,
     Timeline,
 )
-from report.results.model import Campaign, Identity, Run, fault_title
+from report.results.identity import Identity, fault_title
+from report.results.model import Campaign, Run
 
 #: The value of a moment that did not come, so that figures can be sorted.
 NEVER = math.inf

@@ -28,7 +28,7 @@ from report.analysis.figures import (
     sum_of_kind,
     throughput,
 )
-from report.results.model import MEASURED_KINDS
+from report.results.catalog import MEASURED_KINDS
 from report.statistics.histograms import PERCENTILES
 
 Direction = Literal["higher", "lower", ""]

@@ -9,14 +9,10 @@ from msgspec import Struct
 from report.analysis.late_sends import late_percentiles
 from report.analysis.texts import layer_text
 from report.base.format import Show, bounds
+from report.results.catalog import MEASURED_KINDS
 from report.results.generated.records import Schedule
-from report.results.model import (
-    MEASURED_KINDS,
-    Measured,
-    stated_bounds,
-    sum_over_kind,
-    sums_by_kind,
-)
+from report.results.model import Measured
+from report.results.sums import stated_bounds, sum_over_kind, sums_by_kind
 from report.statistics.histograms import Bounds
 
 

@@ -20,7 +20,8 @@ from report.analysis.subjects import target_key
 from report.analysis.summary import Summary, layer_text_of
 from report.analysis.texts import LOAD_FIELDS, LayerText, layer_text, load_text, varying_fields
 from report.base.format import rate
-from report.results.model import Campaign, Identity
+from report.results.identity import Identity
+from report.results.model import Campaign
 from report.statistics.comparison import Comparison
 from report.statistics.run_samples import MIN_FIGURES, median_interval
 from report.statistics.samples import Side

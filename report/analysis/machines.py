@@ -11,7 +11,8 @@ from msgspec import Struct
 from report.base.contract import CONSTANTS
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, plural
-from report.results.model import MEASURED_KINDS, Campaign, Run
+from report.results.catalog import MEASURED_KINDS
+from report.results.model import Campaign, Run
 
 #: The kinds of roles in the order in which requests pass them.
 _KINDS_PASSED: tuple[str, ...] = tuple(CONSTANTS["kinds_passed"])

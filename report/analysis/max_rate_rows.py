@@ -11,7 +11,8 @@ from report.analysis.texts import LOAD, load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.results.generated.records import LimitedBy
-from report.results.model import Campaign, Identity
+from report.results.identity import Identity
+from report.results.model import Campaign
 from report.statistics.max_rate_estimate import RateEstimate, estimate_max_rate
 
 _MIN_TRIALS: int = CONSTANTS["min_trials_per_rate"]

@@ -13,7 +13,8 @@ from report.analysis.figures import MEMORY_KINDS, SOURCES
 from report.analysis.subjects import subject
 from report.analysis.summary import Summary
 from report.base.format import plural
-from report.results.model import AddedMemory, Identity, Run
+from report.results.identity import Identity
+from report.results.model import AddedMemory, Run
 from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import ALPHA
 

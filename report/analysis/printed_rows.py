@@ -9,8 +9,11 @@ from msgspec import Struct
 from report.analysis.limits import Limit, limit_over
 from report.analysis.subjects import subject
 from report.analysis.summary import Row, Summary, attributable, configurations
+from report.results.catalog import STORE_LAYER
 from report.results.generated.records import PrintedResult
-from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
+from report.results.identity import Identity
+from report.results.model import Campaign, Run
+from report.results.sums import cpu_us_per_request
 from report.statistics.comparison import Comparison
 from report.statistics.decision import compare_samples
 from report.statistics.run_samples import select_run

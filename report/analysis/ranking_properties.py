@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from report.analysis.row_order import algorithm_order, decider_order
 from report.analysis.summary import Summary
-from report.results.model import SAME_SCRIPT, SEPARATIONS
+from report.results.catalog import SAME_SCRIPT, SEPARATIONS
 
 
 class RankingProperties(Struct, frozen=True):

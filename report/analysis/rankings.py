@@ -27,7 +27,7 @@ from report.analysis.row_pairs import sample_between, systematic_between
 from report.analysis.settled import Settling, Settlings
 from report.analysis.summary import Summary
 from report.analysis.texts import NamedProperties
-from report.results.model import script_sha1
+from report.results.limiter_scripts import script_sha1
 from report.statistics.comparison import DEFAULT_MARGIN, Comparison, Level
 from report.statistics.conclusions import conclusion_of
 from report.statistics.decision import compare_samples

@@ -1,6 +1,7 @@
 """The sort keys of rows, deciders and algorithms."""
 
-from report.results import model
+from report.results.catalog import ALGORITHMS, DECIDERS, LAYERS
+from report.results.identity import Identity
 
 _TOPOLOGIES = ("standalone", "cluster")
 _WORKLOADS = ("light", "heavy")
@@ -12,19 +13,19 @@ def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
 
 def decider_order(decided_by: str | None) -> tuple[int, str]:
     """A sort key in the order of the contract, with an unknown decider last."""
-    return _known_first(decided_by or "~", model.DECIDERS)
+    return _known_first(decided_by or "~", DECIDERS)
 
 
 def algorithm_order(algorithm: str | None) -> tuple[int, str]:
-    return _known_first(algorithm or "~", model.ALGORITHMS)
+    return _known_first(algorithm or "~", ALGORITHMS)
 
 
-def row_order(identity: model.Identity) -> tuple[object, ...]:
+def row_order(identity: Identity) -> tuple[object, ...]:
     """A sort key that puts clients before controls, then follows layer, topology, workload,
     traffic, load, dimensions, decider, algorithm and store."""
     return (
         identity.control,
-        model.LAYERS.index(identity.layer),
+        LAYERS.index(identity.layer),
         *_known_first(identity.topology or "~", _TOPOLOGIES),
         *_known_first(identity.workload, _WORKLOADS),
         identity.complexity or 0,

@@ -14,7 +14,8 @@ from report.analysis.subjects import subject
 from report.analysis.summary import Summary, attributable
 from report.analysis.texts import load_text, varying_fields
 from report.base.contract import CONSTANTS
-from report.results.model import Identity, Measured
+from report.results.identity import Identity
+from report.results.model import Measured
 from report.statistics.comparison import DEFAULT_MARGIN, Comparison
 from report.statistics.decision import compare_samples
 from report.statistics.ratio import ratio_of_pairs

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from report.results.model import Identity
+from report.results.identity import Identity
 
 
 def subject(identity: Identity, **ignored: Any) -> str:

@@ -18,6 +18,7 @@ from report.analysis.texts import LayerText, layer_text
 from report.base.format import counted_runs_text, percent, plural
 from report.results import model
 from report.results.generated.records import Boundary, LimiterScript
+from report.results.identity import Identity
 from report.statistics.comparison import DEFAULT_MARGIN, Comparison
 from report.statistics.run_samples import Spread, select_run, spread
 from report.statistics.samples import Place
@@ -32,7 +33,7 @@ _WORST_LAST = ("valid", "suspect", "invalid")
 class Row(Struct, frozen=True, kw_only=True):
     """A configuration with its runs, whose load came from our generator or a load program."""
 
-    identity: model.Identity
+    identity: Identity
     runs: tuple[model.Run, ...]
     """The runs, sorted by number."""
     missing: tuple[int, ...]
@@ -304,12 +305,12 @@ def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
 
 def configurations(
     planned: Iterable[model.Planned], runs: Iterable[model.Run]
-) -> list[tuple[model.Identity, model.Planned | None, tuple[model.Run, ...], tuple[int, ...]]]:
+) -> list[tuple[Identity, model.Planned | None, tuple[model.Run, ...], tuple[int, ...]]]:
     """The configurations that were planned or ran, with planned ones first.
 
     Each has its identity, its plan, its runs by number, and the numbers of runs without a file."""
     plans = {plan.identity.key: plan for plan in planned}
-    by_key: dict[str, tuple[model.Identity, list[model.Run]]] = {
+    by_key: dict[str, tuple[Identity, list[model.Run]]] = {
         key: (plan.identity, []) for key, plan in plans.items()
     }
     for run in sorted(runs, key=lambda run: run.run):

@@ -10,14 +10,8 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from report.base.format import decimals, gibibytes, milliseconds, plural, ratio
-from report.results.model import (
-    DIMENSIONS,
-    LAYER_WORDS,
-    LAYERS,
-    MEASURED_KINDS,
-    Dimension,
-    Identity,
-)
+from report.results.catalog import DIMENSIONS, LAYER_WORDS, LAYERS, MEASURED_KINDS, Dimension
+from report.results.identity import Identity
 from report.statistics.comparison import Comparison
 from report.statistics.ratio import RatioInterval
 

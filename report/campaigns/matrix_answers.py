@@ -18,8 +18,8 @@ from report.campaigns.questions import (
     STATED_RATE,
 )
 from report.results.generated.records import Audit, Finding, Target
+from report.results.identity import Identity, fault_title
 from report.results.load import BROKEN, HOLDS, NOT_PROMISED
-from report.results.model import Identity, fault_title
 from report.sections.audit import bounds, findings_of, verdict
 
 Ends = tuple[float | None, float | None]

@@ -9,7 +9,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.texts import LOAD_FIELDS, load_text
 from report.campaigns.matrix_targets import shown_rows
 from report.campaigns.questions import STATED_RATE
-from report.results.model import Identity
+from report.results.identity import Identity
 
 #: The text of the condition of answers that do not depend on the load.
 ANY = ""

@@ -8,7 +8,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import Summary
 from report.campaigns.questions import STATED_RATE
 from report.results.generated.records import Target
-from report.results.model import Identity, short_label
+from report.results.identity import Identity, short_label
 from report.statistics.comparison import Comparison
 
 

@@ -21,7 +21,7 @@ from report.base.format import (
 )
 from report.campaigns.records import CampaignRecord, Properties, differences, group_numbers
 from report.campaigns.rows import Record
-from report.results.model import LAYERS
+from report.results.catalog import LAYERS
 from report.sections import section
 from report.sections.figure_cells import FEW_SAMPLES, MERGED
 from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p

@@ -9,7 +9,7 @@ from report.base.format import microseconds
 from report.charts import colours, layout
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, bars, by_row, figure
-from report.results.model import MEASURED_KINDS
+from report.results.catalog import MEASURED_KINDS
 
 _WHAT_IS_SHOWN = (
     "CPU time per answered {request} in each kind of role, the median of the runs; less is "

@@ -10,7 +10,7 @@ from typing import Any
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.printed_rows import printed_rows
 from report.analysis.summary import Row
-from report.results.model import STORE_LAYER
+from report.results.catalog import STORE_LAYER
 
 Document = Mapping[str, Any]
 """A mapping from YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares,

@@ -28,7 +28,8 @@ from report.claims.preconditions import (
     unmet,
 )
 from report.claims.settled import NOT_CHECKED, settled_state
-from report.results.model import Identity, Run
+from report.results.identity import Identity
+from report.results.model import Run
 from report.statistics.comparison import DEFAULT_MARGIN, Level
 from report.statistics.decision import compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval

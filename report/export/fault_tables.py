@@ -19,7 +19,8 @@ from report.analysis.fault_figures import (
 from report.base.csv_text import picked
 from report.export.frame_csv import entries_csv
 from report.results.generated.records import MeasuredResultFault
-from report.results.model import Measured, Run, fault_title
+from report.results.identity import fault_title
+from report.results.model import Measured, Run
 
 _FAULT_IDENTITY = ("configuration_hash", "label", "topology", "store", "limiter", "traffic")
 

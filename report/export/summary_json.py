@@ -19,7 +19,7 @@ from report.base.csv_text import picked
 from report.export.comparison_document import comparison_document, rounded
 from report.export.load_curve_export import load_curve_documents
 from report.export.server_tables import server_documents
-from report.results.model import MEASURED_KINDS
+from report.results.catalog import MEASURED_KINDS
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents

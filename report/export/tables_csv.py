@@ -12,7 +12,7 @@ from report.analysis.frames import Frames
 from report.analysis.summary_columns import RANGE_ENDS, SUMMARY_COLUMNS
 from report.base.csv_text import csv_text
 from report.export.frame_csv import frame_csv
-from report.results.model import DIMENSIONS, MEASURED_KINDS
+from report.results.catalog import DIMENSIONS, MEASURED_KINDS
 
 #: New columns come last, including those of later kinds of roles and of later dimensions, so that
 #: programs that read columns by their place go on working.

@@ -6,8 +6,9 @@ from msgspec import structs
 
 from report.base.contract import CONSTANTS
 from report.base.errors import FieldError
-from report.results import model
 from report.results.generated import records
+from report.results.identity import Identity
+from report.results.sums import stated_bounds
 from report.results.validate import Result
 from report.statistics.histograms import PERCENTILES
 
@@ -40,7 +41,7 @@ def check_latency(result: records.MeasuredResult) -> None:
     if not latency:
         return
 
-    bounds = model.stated_bounds(latency)
+    bounds = stated_bounds(latency)
     for name in _MOVABLE:
         is_known = getattr(latency, name) is not None
         if is_known and name in bounds:
@@ -68,7 +69,7 @@ def check_turn_bins(turns: records.Turns | None) -> None:
                     raise FieldError(f"$.turns.{part}.{place}.{name}", text)
 
 
-def check_store(result: Result, identity: model.Identity) -> None:
+def check_store(result: Result, identity: Identity) -> None:
     store = None if isinstance(result, records.FailedOrAbortedResult) else result.store
     external = store.external if store else None
     if identity.configuration_hash is None or external in (None, identity.external_store):

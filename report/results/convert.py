@@ -27,6 +27,7 @@ from report.results.counters import (
 from report.results.generated import records
 from report.results.identities import result_identity
 from report.results.record import plain
+from report.results.sums import stated_bounds, total_of
 from report.results.turn_parts import turn_parts
 from report.results.validate import Result
 from report.statistics import histograms
@@ -119,12 +120,10 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult) ->
         layer=result.request.layer,
         requests_per_second=result.requests.average,
         percentiles_ms=_percentiles(latency),
-        bounds_ms=model.stated_bounds(latency),
+        bounds_ms=stated_bounds(latency),
         curve_ms=array("d", result.latency_curve_ms),
         unsupported=tuple(sorted(result.unsupported)) if latency else (),
-        store_memory_bytes=model.total_of(
-            [node.at_end.used_memory_bytes for node in nodes_of(result)]
-        ),
+        store_memory_bytes=total_of([node.at_end.used_memory_bytes for node in nodes_of(result)]),
         added_memory=added_memory(result),
         store_failures=store_failures(result),
         decisions=decisions(result),

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from report.base.errors import FieldError
-from report.results import model
+from report.results.catalog import DIMENSIONS
 from report.results.generated import records
+from report.results.identity import Identity
 from report.results.record import plain
 from report.results.validate import Result
 
@@ -32,19 +33,19 @@ _TARGET_MEMBERS = (
 
 def identity_of(
     configuration: records.Configuration, configuration_hash: str, load_text: str
-) -> model.Identity:
+) -> Identity:
     """The identity of a configuration of a plan or result."""
     target = configuration.target
     workload = configuration.workload
     limits = configuration.limits
-    return model.Identity(
+    return Identity(
         **{name: getattr(target, name) for name in _TARGET_MEMBERS},
         **_load(configuration.load, configuration.extent),
         load_text=load_text,
         key=configuration_hash,
         configuration_hash=configuration_hash,
         layer=configuration.layer,
-        counts={dimension.key: dimension.count(configuration) for dimension in model.DIMENSIONS},
+        counts={dimension.key: dimension.count(configuration) for dimension in DIMENSIONS},
         options=tuple(target.options),
         external_store=bool(configuration.external_store),
         workload=workload.id,
@@ -69,16 +70,16 @@ def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -
     }
 
 
-def _manual_identity(request: records.Request, load_text: str) -> model.Identity:
+def _manual_identity(request: records.Request, load_text: str) -> Identity:
     """The identity of a run made by hand, which is the request to the generator."""
     members = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
-    return model.Identity(
+    return Identity(
         **_load(request.load, request.extent),
         load_text=load_text,
         key=json.dumps([plain(getattr(request, name)) for name in members], sort_keys=True),
         layer=request.layer,
         counts={
-            **{dimension.key: 0 for dimension in model.DIMENSIONS},
+            **{dimension.key: 0 for dimension in DIMENSIONS},
             "servers": len(request.urls),
         },
         label=request.label,
@@ -88,7 +89,7 @@ def _manual_identity(request: records.Request, load_text: str) -> model.Identity
     )
 
 
-def result_identity(result: Result) -> model.Identity:
+def result_identity(result: Result) -> Identity:
     configuration = result.configuration
     configuration_hash = result.configuration_hash
     if configuration is not None and configuration_hash is not None:

@@ -14,7 +14,8 @@ from report.base.files import read_document
 from report.results import validate
 from report.results.convert import run_of
 from report.results.generated.records import Audit, MeasuredResult, PrintedResult, Sample
-from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run, Usage
+from report.results.identity import Identity
+from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Usage
 from report.results.older_documents import never_counted
 from report.results.plans import planned_of, rankings_of
 from report.results.series import usage_over_time

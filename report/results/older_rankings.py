@@ -9,14 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from report.results.model import (
-    COPY,
-    FRAMEWORK,
-    STORE_LAYER,
-    Identity,
-    PlannedRanking,
-    separations_of,
-)
+from report.results.catalog import COPY, FRAMEWORK, STORE_LAYER, separations_of
+from report.results.identity import Identity
+from report.results.model import PlannedRanking
 
 
 def older_rankings(

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
+from report.results.catalog import MEASURED_KINDS
 from report.results.generated.records import MeasuredResult, Resource
-from report.results.model import MEASURED_KINDS, Usage
+from report.results.model import Usage
 
 #: The most points of a line in a chart. Each point of a longer run stands for several seconds.
 MAX_POINTS = 120

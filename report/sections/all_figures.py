@@ -13,7 +13,7 @@ from report.analysis.figures import Figure
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
-from report.results.model import Identity
+from report.results.identity import Identity
 from report.sections import section
 from report.sections.decision_table import against_base, base_text, verdict_summary
 from report.sections.figure_cells import (

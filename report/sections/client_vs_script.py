@@ -10,7 +10,7 @@ from report.analysis.rankings import by_throughput
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, at_its_load, interval_of
 from report.base.format import ABSENT, Show, microseconds, plural, rate
-from report.results.model import script_sha1
+from report.results.limiter_scripts import script_sha1
 from report.sections.figure_cells import SUSPECT, spread_figure
 from report.sections.headings import cell_title
 from report.sections.script_text import script_names

@@ -24,7 +24,9 @@ from report.analysis.host_cpus import cpus_sentence
 from report.analysis.ranked_pairs import compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
-from report.results.model import MEASURED_KINDS, Identity, Measured
+from report.results.catalog import MEASURED_KINDS
+from report.results.identity import Identity
+from report.results.model import Measured
 from report.sections import section
 from report.sections.figure_cells import limit_cell, spread_figure
 from report.statistics.comparison import Comparison

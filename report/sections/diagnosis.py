@@ -6,8 +6,10 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.row_order import row_order
 from report.analysis.texts import at_its_load, by_loop, load_text, varying_fields
 from report.base.format import count, decimals, microseconds, milliseconds, plural
+from report.results.catalog import MEASURED_KINDS
 from report.results.generated.records import Diagnosis, Gc, LoopDelayUs, Server
-from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
+from report.results.model import Run
+from report.results.sums import cpu_us_per_request, total_of
 from report.sections import section
 from report.sections.run_cells import run_cells
 

@@ -12,7 +12,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import Summary
 from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.format import ABSENT, gibibytes, plural
-from report.results.model import MEASURED_KINDS, Campaign
+from report.results.catalog import MEASURED_KINDS
+from report.results.model import Campaign
 from report.sections.disturbances import foreign_cpu_notices
 from report.sections.script_text import calls_text
 from report.sections.section import (

@@ -18,7 +18,8 @@ from report.analysis.fault_figures import (
 )
 from report.analysis.texts import LoadField, load_text, shared_load_text, varying_fields
 from report.base.format import ABSENT, Show, count, joined, mebibytes, milliseconds, percent, plural
-from report.results.model import Run, fault_title
+from report.results.identity import fault_title
+from report.results.model import Run
 from report.sections import section
 from report.sections.printed_programs import counted_text
 from report.sections.run_cells import run_cells

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, count_text, decider_of, workload_text
-from report.results.model import DIMENSIONS, Dimension, Identity
+from report.results.catalog import DIMENSIONS, Dimension
+from report.results.identity import Identity
 
 #: The filters of which a reader can choose several values.
 CHIPS = ("client", "decided by", "algorithm")

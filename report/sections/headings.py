@@ -6,7 +6,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.rankings import Ranking
 from report.analysis.texts import load_text, varying_fields
-from report.results.model import Campaign, Identity
+from report.results.identity import Identity
+from report.results.model import Campaign
 from report.sections.script_text import mode_text
 
 #: The store of targets that have none.

@@ -19,7 +19,8 @@ from report.base.format import (
     rate,
     ratio,
 )
-from report.results.model import Identity, Run
+from report.results.identity import Identity
+from report.results.model import Run
 from report.sections import section
 from report.statistics.comparison import Comparison
 

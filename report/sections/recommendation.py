@@ -16,7 +16,8 @@ from report.analysis.rankings import Ranking
 from report.analysis.shared_limits import shared_limit
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
-from report.results.model import DIMENSIONS, Campaign
+from report.results.catalog import DIMENSIONS
+from report.results.model import Campaign
 from report.sections.correlation_text import correlation_caveat
 from report.sections.disturbances import ForeignLoad, foreign_loads, headline_sentences
 from report.sections.headings import scope_text, scopes

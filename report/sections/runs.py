@@ -9,7 +9,8 @@ from report.analysis.figures import Figure, figure_text, p50, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import LoadField, layer_text, load_text, rate_units, varying_fields
 from report.base.format import ABSENT, Show, count, decimals, milliseconds, rate, share
-from report.results.model import Campaign, Measured, Run, script_text
+from report.results.limiter_scripts import script_text
+from report.results.model import Campaign, Measured, Run
 from report.sections import section
 from report.sections.figure_cells import run_marks
 from report.sections.run_cells import (

@@ -9,13 +9,8 @@ from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, count, joined
-from report.results.model import (
-    SEPARATIONS,
-    Separation,
-    script_text,
-    separations_of,
-    short_script_name,
-)
+from report.results.catalog import SEPARATIONS, Separation, separations_of
+from report.results.limiter_scripts import script_text, short_script_name
 
 #: The class whose script `+same-script` has every client run.
 COMMON_CLASS = "RateLimiterRedis"

@@ -10,7 +10,7 @@ from report.analysis.figures import decision_cpu_us, decisions, node_cpu, total_
 from report.analysis.rankings import Ranking
 from report.base.errors import FieldError
 from report.export.tables_csv import RUNS_HEADER
-from report.results.model import MEASURED_KINDS
+from report.results.catalog import MEASURED_KINDS
 from report.sections.all_figures import result_tables
 from report.sections.best_performers import best_documents, best_performers
 from report.sections.cpu import LIMITED_BY_CLIENT, decision_cpu_tables, part_kinds

@@ -4,7 +4,7 @@ from builder import Document, configuration, result
 from conftest import summaries_of
 from report.analysis.cells import cells
 from report.results.generated.records import Caps, Resource
-from report.results.model import cpu_us_per_request
+from report.results.sums import cpu_us_per_request
 from report.sections.all_figures import result_tables
 from report.sections.section import Table
 

@@ -8,7 +8,8 @@ from builder import configuration, result
 from conftest import summaries_of
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
-from report.results.model import SAME_SCRIPT, SEPARATIONS, PlannedRanking, Separation
+from report.results.catalog import SAME_SCRIPT, SEPARATIONS, Separation
+from report.results.model import PlannedRanking
 from report.sections.script_text import difference, mode_text
 
 
