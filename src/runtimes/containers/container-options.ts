@@ -35,7 +35,7 @@ export function refusedUlimit(message: string): Ulimit | undefined {
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
 }
 
-/** What a container needs not that runs a program which we know. */
+/** What keeps a container that runs one of our programs from what it does not need. */
 const CLOSED: Docker.HostConfig = {
   CapDrop: ["ALL"],
   ReadonlyRootfs: true,
