@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import type { Reporter } from "vitest/reporters";
 import { decodePlugins } from "./src/contract/plugins.js";
 import { needNames } from "./test/helpers/need-names.js";
@@ -81,6 +82,31 @@ function plugin() {
   };
 }
 
+/** The files that take longest, so that none of them is left when all others are done. */
+const LONGEST = [
+  "scripts/action-sides",
+  "orchestrator/audit-checks",
+  "orchestrator/interruption",
+  "orchestrator/apps",
+  "orchestrator/memory",
+  "orchestrator/planned-faults",
+  "orchestrator/store-layer",
+  "orchestrator/faults",
+  "orchestrator/plugin-page",
+  "limiters/throttlecrab",
+];
+
+/** On a new machine vitest knows no durations, and would begin with the largest files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
+
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
 /** Names the tests that passed when they were repeated, and for scripts/test.ts the files that failed. */
@@ -99,6 +125,7 @@ export default defineConfig({
     reporters: ["default", repeats],
     // By default one CPU is left to others: of two that is half.
     maxConcurrency: 3,
+    sequence: { sequencer: LongestFirst },
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Each test that needs what a machine may not have is tagged with its name.
     tags: needNames.map((name) => ({ name })),

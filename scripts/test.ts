@@ -6,8 +6,7 @@ import { availableParallelism } from "node:os";
  * it failed.
  *   test.ts fast   types, lint, generated files, unit tests of both languages
  *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
- *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, terminal, figures,
- *                  containers, hosts
+ *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, terminal, figures
  */
 interface Step {
   name: string;
@@ -64,6 +63,19 @@ const GROUPS = {
       sideBySide: true,
     },
     { name: "browser tests", command: vitest("browser"), sideBySide: true },
+    // Engines and their clean-up leave half of the time to others.
+    {
+      name: "container tests",
+      command: vitest("containers"),
+      sideBySide: true,
+      lacking: noEngine,
+    },
+    {
+      name: "tests of several engines",
+      command: vitest("hosts"),
+      sideBySide: true,
+      lacking: noEngine,
+    },
   ],
   // Simulations: nothing in them depends on what else runs.
   long: [{ name: "long Python tests", command: python("long") }],
@@ -71,9 +83,6 @@ const GROUPS = {
   terminal: [{ name: "long tests at a terminal", command: python("terminal-long") }],
   // They judge what was measured: whatever else runs would be in their figures.
   figures: [{ name: "tests of figures", command: vitest("alone") }],
-  containers: [{ name: "container tests", command: vitest("containers"), lacking: noEngine }],
-  // A link must be what limits them, and not the CPUs.
-  hosts: [{ name: "tests of several engines", command: vitest("hosts"), lacking: noEngine }],
 } satisfies Record<string, readonly Step[]>;
 
 const running = new Set<ChildProcess>();
@@ -153,10 +162,7 @@ for (const [signal, code] of [
 }
 
 const level = process.argv[2] ?? "main";
-const names =
-  level === "all"
-    ? (["long", "rest", "terminal", "figures", "containers", "hosts"] as const)
-    : [level];
+const names = level === "all" ? (["long", "rest", "terminal", "figures"] as const) : [level];
 const begun = Date.now();
 let failed = 0;
 for (const name of names) {

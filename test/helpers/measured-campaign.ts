@@ -3,6 +3,7 @@ import type { MeasuredResult } from "../../src/contract/result.js";
 import { EXIT } from "../../src/kit/errors.js";
 import { Campaign } from "./campaign.js";
 import { expectConsistent, expectReconciled } from "./expectations.js";
+import type { Ended } from "./programs.js";
 
 /**
  * Rules that a machine breaks which others use at the same time. What they say of a run says nothing
@@ -15,15 +16,19 @@ export const reasonsOf = ({ verdict }: MeasuredResult) =>
   verdict.reasons.filter(({ rule }) => !OF_THE_MACHINE.includes(rule));
 
 /** Waits for the end of a campaign, whose runs a busy machine may have made invalid. */
-export async function ends(campaign: Campaign): Promise<void> {
-  const { code, stderr } = await campaign.ended;
-  expect([EXIT.done, EXIT.runsInvalid], stderr).toContain(code);
+export async function ends(campaign: Campaign): Promise<Ended> {
+  const ended = await campaign.ended;
+  expect([EXIT.done, EXIT.runsInvalid], ended.stderr).toContain(ended.code);
   expect(await campaign.leftovers()).toEqual([]);
+  return ended;
 }
 
+/** The reasons for which a result is invalid by its own doing. */
+export const ownInvalidity = (result: MeasuredResult) =>
+  reasonsOf(result).filter(({ severity }) => severity === "invalid");
+
 function expectNoneInvalid({ measured }: Campaign): void {
-  const reasons = measured.flatMap(reasonsOf);
-  expect(reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+  expect(measured.flatMap(ownInvalidity)).toEqual([]);
 }
 
 /** A campaign that ended well, left nothing, and has no run that is invalid by its own doing. */
