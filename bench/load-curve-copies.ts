@@ -108,7 +108,7 @@ try {
       const text = `campaign ${seed}, ${figure}: ${low.toFixed(3)} to ${high?.toFixed(3)}, ${ratio.conclusion}`;
       count++;
       if (excludesOne(ratio)) excluded.push(text);
-      if (["better", "worse"].includes(ratio.conclusion)) toldApart.push(text);
+      if (/^(better|worse)/.test(ratio.conclusion)) toldApart.push(text);
     }
     console.log(`campaign ${seed}: ${excluded.length} of ${count} intervals exclude 1 so far`);
   }

@@ -114,7 +114,7 @@ async function run({ name, command }: Step): Promise<{ passed: boolean; failedFi
 }
 
 /** Another's load explains the failure of a few files, not of more. */
-const MAX_REPEATS = 6;
+const MAX_REPEATS = 8;
 
 /**
  * Runs the steps, one per CPU at a time. Where files of a step failed beside others, these files run

@@ -11,11 +11,16 @@ import {
 
 /**
  * Runs `main` and exits with its code. An expected failure is one line on standard error, and a
- * defect its stack.
+ * defect its stack. It is a defect, too, if nothing is left that could end the wait of `main`, which
+ * Node.js would call a success.
  * @param shown makes the text of a message; whoever reads the output takes its last line as the
  *   reason
  */
 export async function runMain(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
+  process.once("beforeExit", () => {
+    process.stderr.write("defect: it waits for something that can no longer come\n");
+    process.exit(EXIT.defect);
+  });
   try {
     process.exit(await main());
   } catch (thrown) {

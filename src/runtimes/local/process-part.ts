@@ -189,9 +189,12 @@ export class LocalPart extends RestartablePart implements RunningPart {
   #endOf(child: Child): Promise<Pick<Awaited<Child>, "exitCode" | "signal">> {
     if (!this.#hasProcessTree) return child;
     return new Promise((resolve) => {
-      child.once("exit", (exitCode, signal) =>
-        resolve(definedOnly({ exitCode: exitCode ?? undefined, signal: signal ?? undefined })),
-      );
+      const end = (code: number | null, signal: NodeJS.Signals | null) =>
+        resolve(definedOnly({ exitCode: code ?? undefined, signal: signal ?? undefined }));
+      // On a busy machine it may have ended before anyone could listen.
+      if (child.exitCode !== null || child.signalCode !== null)
+        end(child.exitCode, child.signalCode);
+      else child.once("exit", end);
     });
   }
 

@@ -108,7 +108,8 @@ test("kill -9 ends an app with its workers, and --resume goes on with the header
   await ends(resumed);
   expect(resumed.measured).toHaveLength(2);
   expect(resumed.measured.flatMap(ownInvalidity)).toEqual([]);
-  for (const { counts } of resumed.measured) expect(counts.allowed + counts.followed).toBe(counts.sent);
+  for (const { counts } of resumed.measured)
+    expect(counts.allowed + counts.followed).toBe(counts.sent);
   expect(resumed.manifest.sessions).toHaveLength(2);
 });
 
