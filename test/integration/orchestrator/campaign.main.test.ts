@@ -17,7 +17,7 @@ describe("a campaign of each client leaves reconciled results, a report, and not
   test("a client and the controls, by turns", () => expectWhole("iovalkey,none,memory"));
 
   async function expectWhole(asked: string): Promise<void> {
-    const campaign = await measuredCampaign(newFolder(), asked);
+    const campaign = await measuredCampaign(newFolder(), asked, ["--duration-mode", "custom:1"]);
     await expectComplete(campaign);
     expect(campaign.measured).toHaveLength(asked.split(",").length);
     for (const result of campaign.measured) {
