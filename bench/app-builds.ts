@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
+import { flagValue } from "./flag-value.js";
 import { cpuUsOf, roundsPerUs } from "./planted-work.js";
 
 /**
@@ -14,11 +15,6 @@ import { cpuUsOf, roundsPerUs } from "./planted-work.js";
  * `npm run bench:apps -- --percent 10,0` is the default (a quarter of an hour): 10 % more, and two
  * equal builds. `--output FOLDER` keeps the campaigns.
  */
-function flagValue(flag: string, fallback: string): string {
-  const index = process.argv.indexOf(flag);
-  return index < 0 ? fallback : (process.argv[index + 1] ?? "");
-}
-
 const percents = flagValue("--percent", "10,0").split(",").map(Number);
 const output = flagValue("--output", "");
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));

@@ -1,6 +1,7 @@
 // Answers every request at once, after CPU work that it measures itself: REQUEST_US for each request, WAKE_US for each
 // wake-up of its event loop in which requests come. It only supports requests without a body.
 import { createServer } from "node:net";
+import { work } from "./work.mjs";
 
 const requestUs = Number(process.env.REQUEST_US ?? 0);
 const wakeUs = Number(process.env.WAKE_US ?? 0);
@@ -11,11 +12,6 @@ const REQUEST_END = "\r\n\r\n";
 
 let burnt_us = 0;
 let isAwake = false;
-
-let state = 1;
-function work(rounds) {
-  for (let round = 0; round < rounds; round++) state = (Math.imul(state, 1103515245) + 12345) | 0;
-}
 
 /**
  * Burns CPU time, not time, so that another program that takes the CPU changes nothing. What the

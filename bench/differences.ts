@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
+import { flagValue } from "./flag-value.js";
 import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
 
 /**
@@ -18,11 +19,6 @@ import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
  * 5` are the defaults (an hour). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER`
  * keeps the campaigns.
  */
-function flagValue(flag: string, fallback: string): string {
-  const index = process.argv.indexOf(flag);
-  return index < 0 ? fallback : (process.argv[index + 1] ?? "");
-}
-
 const copies = Number(flagValue("--copies", "9"));
 const runs = flagValue("--runs", "10");
 const windows = flagValue("--windows", "5,10,15").split(",").map(Number).filter(Boolean);

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { execa } from "execa";
 import { TestStore } from "../test/helpers/store.js";
+import { flagValue } from "./flag-value.js";
 import { type Gates, gatePage, gatesSchema, type HeadKind, NAIVE_SHARE } from "./gate-page.js";
 import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
 import { MeasuredServer } from "./processes.js";
@@ -17,11 +18,6 @@ import { MeasuredServer } from "./processes.js";
  * `npm run bench:gate -- --equal 20 --slower 10 --off-by-one 5 --output results/gate.json` are the
  * defaults (hours). `--page FILE` writes the page about gates from such a file, and measures nothing.
  */
-function flagValue(flag: string, fallback: string): string {
-  const index = process.argv.indexOf(flag);
-  return index < 0 ? fallback : (process.argv[index + 1] ?? "");
-}
-
 const PACKAGE = "rate-limiter-flexible";
 const TARGET = `ioredis@valkey+${PACKAGE}`;
 const SLOWER_SHARE = 0.15;

@@ -160,10 +160,10 @@ export function printDifference(
   const { mean, half } = interval(values);
   const [middle, low, high] = [mean, mean - half, mean + half].map((value) => value.toFixed(2));
   const contains = Math.abs(mean - truth) <= half ? "contains" : "DOES NOT CONTAIN";
-  const shares = [mean, whole].map((value) => ((100 * half) / value).toFixed(0));
-  process.stdout.write(
-    `${what}: ${middle} ${unit} (${low} to ${high}, ± ${shares[0]} %, ± ${shares[1]} % of ${whole.toFixed(0)}) ${contains} ${truth.toFixed(2)}, ${values.length} values\n`,
-  );
+  const percentOf = (value: number): string => ((100 * half) / value).toFixed(0);
+  const halves = `± ${percentOf(mean)} %, ± ${percentOf(whole)} % of ${whole.toFixed(0)}`;
+  const verdict = `${contains} ${truth.toFixed(2)}, ${values.length} values`;
+  process.stdout.write(`${what}: ${middle} ${unit} (${low} to ${high}, ${halves}) ${verdict}\n`);
 }
 
 /** Servers that exist for `work`. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { EXIT } from "../src/kit/errors.js";
+import { flagValue } from "./flag-value.js";
 
 /**
  * What load curves say of a client and of the same client under another name, so that each true ratio
@@ -14,11 +15,6 @@ import { EXIT } from "../src/kit/errors.js";
  * `npm run bench:curve-copies -- --campaigns 10 --rounds 8 --rates 500,2000` are the defaults (half
  * an hour). `--output FOLDER` keeps the campaigns.
  */
-function flagValue(flag: string, fallback: string): string {
-  const index = process.argv.indexOf(flag);
-  return index < 0 ? fallback : (process.argv[index + 1] ?? "");
-}
-
 const campaigns = Number(flagValue("--campaigns", "10"));
 const rounds = flagValue("--rounds", "8");
 const rates = flagValue("--rates", "500,2000");
@@ -105,7 +101,8 @@ try {
     for (const [figure, ratio] of (await measuredCurves(seed, plugin)).flatMap(ratiosOf)) {
       if (!ratio.interval) continue;
       const { low, high } = ratio.interval;
-      const text = `campaign ${seed}, ${figure}: ${low.toFixed(3)} to ${high?.toFixed(3)}, ${ratio.conclusion}`;
+      const ends = `${low.toFixed(3)} to ${high?.toFixed(3)}`;
+      const text = `campaign ${seed}, ${figure}: ${ends}, ${ratio.conclusion}`;
       count++;
       if (excludesOne(ratio)) excluded.push(text);
       if (/^(better|worse)/.test(ratio.conclusion)) toldApart.push(text);
@@ -118,6 +115,7 @@ try {
 for (const text of excluded) console.log(text);
 const bound = tooMany(count);
 console.log(
-  `${excluded.length} of ${count} intervals exclude 1 (too narrow from ${bound} on); ${toldApart.length} are told apart`,
+  `${excluded.length} of ${count} intervals exclude 1 (too narrow from ${bound} on)`,
+  `${toldApart.length} are told apart`,
 );
 if (excluded.length >= bound) process.exitCode = 1;

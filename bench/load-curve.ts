@@ -1,6 +1,7 @@
 import { TURN_BEGINS, type TurnPhase } from "../src/contract/progress.js";
 import { mean } from "../src/kit/numbers.js";
 import { cpuBetween, type RunDelays, readRunDelays } from "../src/runtimes/run-delay.js";
+import { flagValue } from "./flag-value.js";
 import { byRates, type Env, printDifference, withServers } from "./groups.js";
 import { MeasuredServer } from "./processes.js";
 
@@ -17,11 +18,6 @@ import { MeasuredServer } from "./processes.js";
  * the defaults (half an hour). Where a wake-up serves several requests, less of the server's other
  * work falls on each of them, too.
  */
-function flagValue(flag: string, fallback: string): string {
-  const index = process.argv.indexOf(flag);
-  return index < 0 ? fallback : (process.argv[index + 1] ?? "");
-}
-
 const rates = flagValue("--rates", "100,250,500,1000,2000").split(",").map(Number);
 const rounds = Number(flagValue("--rounds", "20"));
 const slice_ms = 1000 * Number(flagValue("--seconds", "2"));

@@ -6,7 +6,8 @@ import { availableParallelism } from "node:os";
  * it failed.
  *   test.ts fast   types, lint, generated files, unit tests of both languages
  *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
- *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, terminal, figures
+ *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups:
+ *                  long, rest, terminal, figures
  */
 interface Step {
   name: string;
@@ -114,7 +115,7 @@ async function run({ name, command }: Step): Promise<{ passed: boolean; failedFi
 }
 
 /** Another's load explains the failure of a few files, not of more. */
-const MAX_REPEATS = 8;
+const MAX_REPEATS = 6;
 
 /**
  * Runs the steps, one per CPU at a time. Where files of a step failed beside others, these files run

@@ -6,17 +6,17 @@ import { expectConsistent, expectReconciled } from "./expectations.js";
 import type { Ended } from "./programs.js";
 
 /**
- * Rules that a machine breaks which others use at the same time. What they say of a run says nothing
- * of the program under test.
+ * Rules that a run can break because of other programs on the machine. They say nothing of the
+ * program under test.
  */
 const OF_THE_MACHINE = ["M5", "M6", "M25", "M36"];
 
 /** The reasons of a result that the machine does not explain. */
-export const reasonsOf = ({ verdict }: MeasuredResult) =>
+export const ownReasons = ({ verdict }: MeasuredResult) =>
   verdict.reasons.filter(({ rule }) => !OF_THE_MACHINE.includes(rule));
 
 /** Waits for the end of a campaign, whose runs a busy machine may have made invalid. */
-export async function ends(campaign: Campaign): Promise<Ended> {
+export async function endsOnBusyMachine(campaign: Campaign): Promise<Ended> {
   const ended = await campaign.ended;
   expect([EXIT.done, EXIT.runsInvalid], ended.stderr).toContain(ended.code);
   expect(await campaign.leftovers()).toEqual([]);
@@ -25,7 +25,7 @@ export async function ends(campaign: Campaign): Promise<Ended> {
 
 /** The reasons for which a result is invalid by its own doing. */
 export const ownInvalidity = (result: MeasuredResult) =>
-  reasonsOf(result).filter(({ severity }) => severity === "invalid");
+  ownReasons(result).filter(({ severity }) => severity === "invalid");
 
 function expectNoneInvalid({ measured }: Campaign): void {
   expect(measured.flatMap(ownInvalidity)).toEqual([]);
@@ -34,7 +34,7 @@ function expectNoneInvalid({ measured }: Campaign): void {
 /** A campaign that ended well, left nothing, and has no run that is invalid by its own doing. */
 export async function validCampaign(...asked: Parameters<typeof Campaign.run>): Promise<Campaign> {
   const campaign = Campaign.run(...asked);
-  await ends(campaign);
+  await endsOnBusyMachine(campaign);
   expectNoneInvalid(campaign);
   return campaign;
 }

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { ends, ownInvalidity } from "../../helpers/measured-campaign.js";
+import { endsOnBusyMachine, ownInvalidity } from "../../helpers/measured-campaign.js";
 import { moduleArguments, moduleFile } from "../../helpers/module-file.js";
 import { needs } from "../../helpers/needs.js";
 import { TestStore } from "../../helpers/store.js";
@@ -24,7 +24,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       ...program(FILE),
       ...SHORT,
     ]);
-    await ends(campaign);
+    await endsOnBusyMachine(campaign);
     expect(campaign.measured).toHaveLength(2);
     const sha256 = createHash("sha256").update(readFileSync(FILE)).digest("hex");
     for (const result of campaign.measured) {
@@ -58,7 +58,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
     onTestFinished(() => plain.stop());
     const url = (node: TestStore) => ["--store-url", `redis://127.0.0.1:${node.port}`];
     const campaign = Campaign.run(newFolder(), TARGET, [...url(store), ...SHORT]);
-    await ends(campaign);
+    await endsOnBusyMachine(campaign);
     expect(campaign.measured[0]?.store?.modules).toEqual([{ id: "redis-cell", version: "1" }]);
     const refused = await Campaign.run(newFolder(), TARGET, url(plain)).ended;
     expect(refused.code).toBe(2);

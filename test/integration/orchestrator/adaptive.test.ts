@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AdaptiveSummary, SummaryRow } from "../../../src/contract/summary.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { ends } from "../../helpers/measured-campaign.js";
+import { endsOnBusyMachine } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
 
@@ -29,7 +29,7 @@ test("adaptive runs that are killed under way go on, end within their limits, an
   await killed.ended;
 
   const campaign = Campaign.resume(home);
-  const { stdout } = await ends(campaign);
+  const { stdout } = await endsOnBusyMachine(campaign);
   const { adaptive, configurations } = summaryOf(campaign);
   expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
   expect(adaptive.configurations.map(({ runs }) => runs)).toEqual([6]);
@@ -43,7 +43,7 @@ test("adaptive runs that are killed under way go on, end within their limits, an
 
 test("a budget ends it between two rounds with a message, and the rounds that were left out are not missing", async () => {
   const campaign = Campaign.run(newFolder(), "memory", [...LIMITER, "--budget", "8s", "--json"]);
-  const { stdout } = await ends(campaign);
+  const { stdout } = await endsOnBusyMachine(campaign);
   const { adaptive, configurations } = summaryOf(campaign);
   expect(adaptive.ended).toBe("budget");
   const [row] = configurations;

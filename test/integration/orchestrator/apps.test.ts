@@ -13,7 +13,7 @@ import { Campaign } from "../../helpers/campaign.js";
 import { failureOf } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { openLocalRuntime } from "../../helpers/local-runtime.js";
-import { ends, ownInvalidity } from "../../helpers/measured-campaign.js";
+import { endsOnBusyMachine, ownInvalidity } from "../../helpers/measured-campaign.js";
 import { ROOT } from "../../helpers/programs.js";
 import { until } from "../../helpers/store.js";
 
@@ -63,7 +63,7 @@ test("apps in Node and Python are measured by turns, each with a fresh store, an
     "--ready",
     "/not-there",
   );
-  await ends(campaign);
+  await endsOnBusyMachine(campaign);
 
   const labels = campaign.measured.map(({ configuration }) => configuration?.target.label);
   expect(labels.toSorted()).toEqual(["cached", "forks", "plain", "python"]);
@@ -105,7 +105,7 @@ test("kill -9 ends an app with its workers, and --resume goes on with the header
   const refused = await Campaign.resume(home).ended;
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/Authorization/)]);
   const resumed = Campaign.resume(home, header);
-  await ends(resumed);
+  await endsOnBusyMachine(resumed);
   expect(resumed.measured).toHaveLength(2);
   expect(resumed.measured.flatMap(ownInvalidity)).toEqual([]);
   for (const { counts } of resumed.measured)

@@ -5,7 +5,7 @@ import { sum } from "../../../src/kit/numbers.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { ends, reasonsOf } from "../../helpers/measured-campaign.js";
+import { endsOnBusyMachine, ownReasons } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
 
@@ -15,7 +15,7 @@ const FLAGS = ["--rates", String(RATE), "--load-curve", "--duration-mode", `cust
 
 function expectTurnReconciled(result: MeasuredResult): void {
   expectConsistent(result);
-  expect(reasonsOf(result)).toEqual([]);
+  expect(ownReasons(result)).toEqual([]);
   expect(result.turns).toMatchObject({
     curve: true,
     turns: 1,
@@ -40,7 +40,7 @@ test("each target has each load once, with the counters of its turn; an interrup
   await started.interrupted();
 
   const campaign = Campaign.resume(home);
-  await ends(campaign);
+  await endsOnBusyMachine(campaign);
   const { manifest, measured } = campaign;
   expect(manifest.plan.load_curve).toEqual({ rates: [RATE], saturation: true });
   expect(manifest.set_aside).toHaveLength(4);
@@ -77,7 +77,7 @@ test("at the limiter layer each target has a generator of its own, and each run 
     "--layer",
     "limiter",
   ]);
-  await ends(campaign);
+  await endsOnBusyMachine(campaign);
   expect(campaign.measured).toHaveLength(4);
   for (const result of campaign.measured) {
     expectTurnReconciled(result);
