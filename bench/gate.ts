@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,8 @@ import { MeasuredServer } from "./processes.js";
  * each stands what a job says that runs autocannon once before and once after.
  *
  * `npm run bench:gate -- --equal 20 --slower 10 --off-by-one 5 --output results/gate.json` are the
- * defaults (hours). `--page FILE` writes the page about gates from such a file, and measures nothing.
+ * defaults (hours). A file that is already there is continued. `--page FILE` writes the page about
+ * gates from such a file, and measures nothing.
  */
 const PACKAGE = "rate-limiter-flexible";
 const TARGET = `ioredis@valkey+${PACKAGE}`;
@@ -27,6 +28,11 @@ const NAIVE_CONNECTIONS = 50;
 const FILE = "lib/RateLimiterStoreAbstract.js";
 
 const PAGE = "docs/gate.md";
+const COUNTS: Readonly<Record<HeadKind, number>> = {
+  equal: Number(flagValue("--equal", "20")),
+  slower: Number(flagValue("--slower", "10")),
+  "off-by-one": Number(flagValue("--off-by-one", "5")),
+};
 const root = fileURLToPath(new URL("..", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-gate-"));
 const checkout = join(home, "checkout");
@@ -136,8 +142,16 @@ async function measured(head: HeadKind, base: string, commit: string, storePort:
   for (const folder of packages) await git("worktree", "remove", "--force", folder);
   rmSync(work, { recursive: true, force: true });
   console.log(`${head}: ${verdict}: ${headline}; the naive job ${fails ? "fails" : "passes"}`);
-  const record = { before_per_second, after_per_second, fails };
-  return { head, verdict, headline, minutes, naive: record };
+  return {
+    machine: `${cpus()[0]?.model ?? "an unknown CPU"}, ${cpus().length} CPUs`,
+    node: process.versions.node,
+    measured_at: new Date().toISOString(),
+    head,
+    verdict,
+    headline,
+    minutes,
+    naive: { before_per_second, after_per_second, fails },
+  };
 }
 
 /** The commits of the package itself and of its planted changes. */
@@ -158,27 +172,35 @@ async function commits(): Promise<Record<HeadKind | "base", string>> {
   return { base, equal, slower, "off-by-one": offByOne };
 }
 
+/**
+ * The heads that are still to be measured. Kinds take turns, by the share of each that is measured,
+ * so that a bench that is interrupted has some of each.
+ */
+function* remainingHeads(gates: Gates["gates"]): Generator<HeadKind> {
+  for (;;) {
+    const shares = (Object.keys(COUNTS) as HeadKind[]).map((head) => {
+      const measuredGates = gates.filter((gate) => gate.head === head).length;
+      return { head, share: measuredGates / COUNTS[head] };
+    });
+    const [next] = shares.filter(({ share }) => share < 1).sort((a, b) => a.share - b.share);
+    if (!next) return;
+    yield next.head;
+  }
+}
+
+const writtenGates = (output: string): Gates =>
+  existsSync(output)
+    ? gatesSchema.parse(JSON.parse(readFileSync(output, "utf8")))
+    : { package: PACKAGE, gates: [] };
+
 async function measureAll(output: string): Promise<void> {
-  const counts: Readonly<Record<HeadKind, number>> = {
-    equal: Number(flagValue("--equal", "20")),
-    slower: Number(flagValue("--slower", "10")),
-    "off-by-one": Number(flagValue("--off-by-one", "5")),
-  };
+  const document = writtenGates(output);
   const store = await TestStore.start();
   try {
     const made = await commits();
-    const document: Gates = {
-      package: PACKAGE,
-      machine: `${cpus()[0]?.model ?? "an unknown CPU"}, ${cpus().length} CPUs`,
-      node: process.versions.node,
-      measured_at: new Date().toISOString(),
-      gates: [],
-    };
-    for (const head of ["equal", "slower", "off-by-one"] as const) {
-      for (let number = 0; number < counts[head]; number++) {
-        document.gates.push(await measured(head, made.base, made[head], store.port));
-        writeFileSync(output, `${JSON.stringify(document, null, 2)}\n`);
-      }
+    for (const head of remainingHeads(document.gates)) {
+      document.gates.push(await measured(head, made.base, made[head], store.port));
+      writeFileSync(output, `${JSON.stringify(document, null, 2)}\n`);
     }
   } finally {
     await store.stop();

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
@@ -58,6 +58,21 @@ const FOREIGN_LOAD_WARNING = /^Other programs use [\d.]+ of this machine's [^\n]
 const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
 
 type Environment = Readonly<Record<string, string>>;
+
+/**
+ * The environment, but no container engine answers in it. This machine may have some, where tests of
+ * containers run at the same time: what those start is theirs.
+ */
+export function withoutEngines(home: string, environment: Environment = {}): Environment {
+  const programs = join(home, "without engines");
+  mkdirSync(programs, { recursive: true });
+  writeFileSync(join(programs, "podman"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
+  return {
+    ...environment,
+    DOCKER_HOST: "unix:///nonexistent/docker.sock",
+    PATH: `${programs}:${environment.PATH ?? process.env.PATH}`,
+  };
+}
 
 /**
  * The command line as a user starts it. It has its own state folder, results root and folder for

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Campaign } from "../../helpers/campaign.js";
+import { Campaign, withoutEngines } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -69,15 +69,8 @@ test("a second campaign at the same time is refused with the name of the first, 
 
 test("without any engine `auto` falls back to this machine, and says why [R-no-engine-3]", async () => {
   const home = newFolder();
-  const programs = join(home, "programs");
-  mkdirSync(programs);
-  // Podman may be installed here: this one is not.
-  writeFileSync(join(programs, "podman"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
-  const env = {
-    DOCKER_HOST: "unix:///nonexistent/docker.sock",
-    PATH: `${programs}:${process.env.PATH}`,
-  };
-  const campaign = Campaign.run(home, "none", ["--runtime", "auto", "--dry-run"], env);
+  const flags = ["--runtime", "auto", "--dry-run"];
+  const campaign = Campaign.run(home, "none", flags, withoutEngines(home));
   const { stdout } = await campaign.ends();
   expect(stdout).toMatch(/runtime: local \(.*Docker.*Podman/);
 });

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Campaign } from "../../helpers/campaign.js";
+import { Campaign, withoutEngines } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -108,7 +108,9 @@ test("a campaign that is killed with its guard leaves orphans that `clean` ends;
   const home = newFolder();
   const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
   await campaign.waitForLog("  measure");
-  const { code, stdout } = await Campaign.command(home, ["clean"]).ended;
+  const clean = (...flags: string[]) =>
+    Campaign.command(home, ["clean", ...flags], withoutEngines(home));
+  const { code, stdout } = await clean().ended;
   expect(code, stdout).toBe(0);
   expect((await campaign.runningProcesses()).map(({ role }) => role)).toEqual(
     expect.arrayContaining(["guard", "store-1", "server-1", "generator-1"]),
@@ -119,12 +121,12 @@ test("a campaign that is killed with its guard leaves orphans that `clean` ends;
   // The generator may end by itself, since nobody hears it any more.
   expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
   // Without a terminal it shows what there is, and needs to be told.
-  const render = await Campaign.command(home, ["clean"]).ended;
+  const render = await clean().ended;
   expect(render.code).toBe(2);
   for (const { pid } of await campaign.runningProcesses())
     expect(render.stdout).toContain(String(pid));
   expect(render.stderr).toContain("--yes");
   expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
-  await Campaign.command(home, ["clean", "--yes"]).ends();
+  await clean("--yes").ends();
   expect(await campaign.leftovers()).toEqual([]);
 });

@@ -9,7 +9,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/kit/errors.js";
-import { Campaign } from "../../helpers/campaign.js";
+import { Campaign, withoutEngines } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { endsOnBusyMachine, ownInvalidity } from "../../helpers/measured-campaign.js";
@@ -157,7 +157,7 @@ describe("an installation that is interrupted", () => {
     campaign.signal("SIGKILL");
     await campaign.ended;
     expect(cached(home)).toMatchObject([expect.stringMatching(/^\.installing-/)]);
-    const next = Campaign.command(home, ["clean", "--yes"], withNpm(home));
+    const next = Campaign.command(home, ["clean", "--yes"], withoutEngines(home, withNpm(home)));
     await next.ends();
     expect(cached(home)).toEqual([]);
     expect(await campaign.runningProcesses()).toEqual([]);

@@ -118,6 +118,19 @@ describe("the example workflows, run as a runner does", { timeout: 600_000 }, ()
     expect(ended.summary).toMatch(/\d % slower.* but exact-burst broke/);
   });
 
+  test("a client that is slower fails", () => {
+    build();
+    const ended = runAction(inputsOf("client", QUICK), {
+      base: (folder) => cpSync(join(ROOT, "node_modules/ioredis"), folder, { recursive: true }),
+      head: [
+        `sed -i 's/^    sendCommand(.*{$/&\\n        ${BUSY}/' built/Redis.js`,
+        "[[ $(git diff --numstat) == 1* ]]",
+      ].join("\n"),
+    });
+    expect(ended.outputs.code).toBe("6");
+    expect(ended.summary).toContain("% slower");
+  });
+
   test("an app that is slower fails", () => {
     build();
     const server = `require("node:http").createServer((request, reply) => {
@@ -132,3 +145,40 @@ describe("the example workflows, run as a runner does", { timeout: 600_000 }, ()
     expect(ended.summary).toContain("% slower");
   });
 });
+
+/** Limiters of other web frameworks, and what admits one request more in each. */
+const LIMITERS = [
+  {
+    name: "express-rate-limit",
+    target: "memory+express-rate-limit",
+    head: "sed -i 's/totalHits > limit/totalHits > limit + (limit \\&\\& 1)/' dist/index.mjs dist/index.cjs",
+  },
+  {
+    name: "@fastify/rate-limit",
+    target: "memory+fastify-rate-limit",
+    head: "sed -i 's/isExceeded: current > max/isExceeded: current > max + (max \\&\\& 1)/' index.js",
+  },
+  {
+    name: "@nestjs/throttler",
+    target: "memory+nestjs-throttler",
+    head: "sed -i 's/totalHits > limit/totalHits > limit + (limit \\&\\& 1)/' dist/throttler.service.js",
+  },
+];
+
+/** The audit decides, so two rounds are enough. */
+const AUDITED = { build: "true", concurrency: "2", "duration-mode": "custom:1", runs: "2" };
+
+test.each(LIMITERS)(
+  "the action finds that $name admits one more",
+  { timeout: 600_000 },
+  ({ name, target, head }) => {
+    build();
+    const unpacked = `npm pack --silent '${name}' | xargs -I TARBALL tar -xzf TARBALL --strip-components=1; rm ./*.tgz`;
+    const ended = runAction(inputsOf("limiter", { ...AUDITED, target, checks: "exact-burst" }), {
+      base: (folder) => expect(shell(unpacked, folder).code).toBe(0),
+      head: `${head}\n[[ $(git diff --numstat) ]]`,
+    });
+    expect(ended.outputs.code).toBe("6");
+    expect(ended.summary).toContain("exact-burst broke");
+  },
+);

@@ -4,6 +4,9 @@ import { type Gates, gatePage, gatesSchema } from "../../../bench/gate-page.js";
 type Gate = Gates["gates"][number];
 
 const gate = (head: Gate["head"], verdict: Gate["verdict"], fails: boolean, minutes = 8): Gate => ({
+  machine: "a CPU, 2 CPUs",
+  node: "24.0.0",
+  measured_at: "2026-01-02T03:04:05.000Z",
   head,
   verdict,
   headline: "2 % faster",
@@ -14,9 +17,6 @@ const gate = (head: Gate["head"], verdict: Gate["verdict"], fails: boolean, minu
 test("a row of each kind counts verdicts, and what a job before and after says", () => {
   const document = gatesSchema.parse({
     package: "rate-limiter-flexible",
-    machine: "a CPU, 2 CPUs",
-    node: "24.0.0",
-    measured_at: "2026-01-02T03:04:05.000Z",
     gates: [
       gate("equal", "passes", true, 6),
       gate("equal", "passes", false, 7),

@@ -4,6 +4,7 @@ import {
   answersText,
   fateOf,
 } from "../../../../../src/orchestrator/audit/api/api-answers.js";
+import { turnedAwayAtLeastMs } from "../../../../../src/orchestrator/audit/api/checks/comes-back.js";
 import { untrueWait } from "../../../../../src/orchestrator/audit/api/checks/retry-after.js";
 import {
   rangeInAll,
@@ -82,6 +83,21 @@ test.each([
 ])("Retry-After %s of a key that comes back after 2 s: %s", (text, defect) => {
   const [made, wait] = trace(text);
   expect(untrueWait(made, wait, 2)).toBe(defect);
+});
+
+test.each([
+  ["asked in time and denied", [answered(1900, 429), answered(2500, 429)], 2495],
+  [
+    "asked in time, and again after a pause of this machine",
+    [answered(1900, 429), answered(2500, 200)],
+    1895,
+  ],
+  ["not asked until after a pause of this machine", [answered(2500, 200)], 0],
+])("how long a key was turned away, when it was %s", (_, later, least_ms) => {
+  const denied = answered(0, 429);
+  const readmitted = later.find(({ fate }) => fate === "admitted");
+  const made = { when: "at once", usedUp: [denied], denied, later, readmitted, every_ms: 50 };
+  expect(turnedAwayAtLeastMs(made)).toBe(least_ms);
 });
 
 test("a burst on a fresh key gets exactly the quota, whatever the algorithm and its clock", () => {
