@@ -14,6 +14,7 @@ import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { endsOnBusyMachine, ownInvalidity } from "../../helpers/measured-campaign.js";
 import { ROOT } from "../../helpers/programs.js";
+import { registryEnvironment } from "../../helpers/registry.js";
 
 const newFolder = temporaryFolders();
 
@@ -25,15 +26,10 @@ function cached(home: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-/** What says how this machine reaches a registry. */
-const REACHING = /^(npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_.*)$/i;
-
 /** The environment of a campaign with a cache of its own, and with this in the place of npm. */
 function withNpm(home: string, script?: string): Record<string, string> {
   const cache = { XDG_CACHE_HOME: join(home, "cache") };
-  const reaching = Object.entries(process.env).filter(([name]) => REACHING.test(name));
-  if (script === undefined)
-    return { ...Object.fromEntries(reaching), ...cache } as Record<string, string>;
+  if (script === undefined) return { ...registryEnvironment(), ...cache };
   const programs = join(home, "programs");
   mkdirSync(programs, { recursive: true });
   writeFileSync(join(programs, "npm"), `#!/usr/bin/env node\n${script}\n`);
