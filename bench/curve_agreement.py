@@ -33,7 +33,7 @@ def counted_runs(folder: str) -> pd.DataFrame:
 
 
 def values_of(runs: pd.DataFrame, label: str, part: str) -> tuple[float, ...]:
-    """µs of CPU per request of a target's part, one of each run. Empty where it has no such part."""
+    """µs of CPU per request, one of each run of a target. Empty where it has no such part."""
     values = runs.loc[runs["label"].eq(label), f"{part}_cpu_us_per_request"].dropna()
     return tuple(float(value) for value in values if value > 0)
 

@@ -1,8 +1,8 @@
 /**
  * Says what of a target a gate exchanges: the limiter that the target names, or else its client.
  *   TARGET=ioredis@valkey+rate-limit-redis HARNESS=… node compared-part.mjs
- * prints its kind, id and npm package, and the version that the harness has. Exit code 2 where that
- * is no package.
+ * prints its kind, id and npm package, the version that the harness has, and the web framework in
+ * which it is installed if that is not the default one. Exit code 2 where that is no package.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const { TARGET = "", HARNESS = "" } = process.env;
 const load = (name) => import(pathToFileURL(join(HARNESS, "dist/targets", name)).href);
 const { clients } = await load("clients/index.js");
 const { limiters } = await load("limiters/index.js");
-const { NEST } = await load("frameworks.js");
+const { DEFAULT_FRAMEWORK, NEST } = await load("frameworks.js");
 
 /** NestJS has its packages in one folder, so its limiter names none of its own. */
 const NEST_LIMITER = "@nestjs/throttler";
@@ -38,4 +38,6 @@ if (!name) process.exit(2);
 const onDemand = limiter?.onDemand?.name === name ? limiter.onDemand.version : undefined;
 const version =
   onDemand ?? (name === NEST_LIMITER ? ofNest?.split("@").at(-1) : lockedVersion(name));
-console.log([kind, id, name, version ?? ""].join(" "));
+const { framework = DEFAULT_FRAMEWORK } = limiter ?? {};
+const otherFramework = framework === DEFAULT_FRAMEWORK ? "" : framework;
+console.log([kind, id, name, version ?? "latest", otherFramework].join(" ").trim());

@@ -23,7 +23,9 @@ must_be PACKAGE_FOLDER '[A-Za-z0-9._/@ -]{1,200}' 'a folder of the repository'
 if [[ ! ${APP-} ]]; then
   HARNESS=$root part=$(HARNESS=$root TARGET=$TARGET node "$root/scripts/ci/compared-part.mjs") ||
     refuse "ratelimit-bench has no client or limiter of an npm package in $TARGET: measure it as a plugin, see docs/ci.md"
-  read -r kind id package_name _ <<<"$part"
+  read -r kind id package_name _ framework <<<"$part"
+  # Names of targets have their framework before their limiter.
+  [[ ! $framework || +$TARGET+ == *"+$framework+"* ]] || TARGET=${TARGET/"+$id"/"+$framework+$id"}
 fi
 
 # Checks out a commit and enters the package's folder in it.
