@@ -158,17 +158,17 @@ describe("the example workflows, run as a runner does", { timeout: 600_000 }, ()
 /** Limiters of other web frameworks, and what admits one request more in each. */
 const LIMITERS = [
   {
-    name: "express-rate-limit",
+    name: "express-rate-limit@8.7.5",
     target: "ioredis@valkey+express-rate-limit",
     head: "sed -i 's/totalHits > limit/totalHits > limit + (limit \\&\\& 1)/' dist/index.mjs dist/index.cjs",
   },
   {
-    name: "@fastify/rate-limit",
+    name: "@fastify/rate-limit@11.2.0",
     target: "ioredis@valkey+fastify-rate-limit",
     head: "sed -i 's/isExceeded: current > max/isExceeded: current > max + (max \\&\\& 1)/' index.js",
   },
   {
-    name: "@nestjs/throttler",
+    name: "@nestjs/throttler@6.7.1",
     target: "ioredis@valkey+nestjs-throttler",
     head: "sed -i 's/if (isBlocked)/if (isBlocked \\&\\& totalHits > limit + (limit \\&\\& 1))/' dist/throttler.guard.js",
   },
