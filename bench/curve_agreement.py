@@ -6,7 +6,7 @@ CURVE is the folder of a campaign with `--rates` (or `--load-curve`), SINGLES th
 `--rate`, of the same targets on the same machine. For each target it prints the CPU per request of
 server, store and service in both, as medians, and the ratio of the runs alone to those of the curve
 with its interval of 95 %. All ratios of a part are one family of the report's decision rule
-(M17, unpaired). Ends with 1 when one of them is told apart.
+(M17, unpaired). Ends with 1 when one of them is told apart, and with 2 when there is none to tell.
 """
 
 import sys
@@ -68,6 +68,9 @@ def main(curve_folder: str, singles_folder: str) -> int:
     if len(rates) != 1:
         raise SystemExit(f"{singles_folder} has runs at {len(rates)} rates: give one with --rate")
     curve = curve[curve["rate_per_second"].isin(rates)]
+    if not set(curve["label"]) & set(singles["label"]):
+        print(f"{curve_folder} has no target of {singles_folder} at its rate", file=sys.stderr)
+        return 2
     told_apart = [text for part in PARTS for text in print_part(curve, singles, part)]
     print(f"told apart: {', '.join(told_apart) or 'none'}")
     return 1 if told_apart else 0

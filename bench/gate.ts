@@ -9,6 +9,7 @@ import { flagValue } from "./flag-value.js";
 import { type Gates, gatePage, gatesSchema, type HeadKind, NAIVE_SHARE } from "./gate-page.js";
 import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
 import { MeasuredServer } from "./processes.js";
+import { remainingHeads } from "./remaining-heads.js";
 
 /**
  * What the gate of the GitHub action says where the truth is known by design: of a package against
@@ -172,22 +173,6 @@ async function commits(): Promise<Record<HeadKind | "base", string>> {
   return { base, equal, slower, "off-by-one": offByOne };
 }
 
-/**
- * The heads that are still to be measured. Kinds take turns, by the share of each that is measured,
- * so that a bench that is interrupted has some of each.
- */
-function* remainingHeads(gates: Gates["gates"]): Generator<HeadKind> {
-  for (;;) {
-    const shares = (Object.keys(COUNTS) as HeadKind[]).map((head) => {
-      const measuredGates = gates.filter((gate) => gate.head === head).length;
-      return { head, share: measuredGates / COUNTS[head] };
-    });
-    const [next] = shares.filter(({ share }) => share < 1).sort((a, b) => a.share - b.share);
-    if (!next) return;
-    yield next.head;
-  }
-}
-
 const writtenGates = (output: string): Gates =>
   existsSync(output)
     ? gatesSchema.parse(JSON.parse(readFileSync(output, "utf8")))
@@ -198,7 +183,7 @@ async function measureAll(output: string): Promise<void> {
   const store = await TestStore.start();
   try {
     const made = await commits();
-    for (const head of remainingHeads(document.gates)) {
+    for (const head of remainingHeads(document.gates, COUNTS)) {
       document.gates.push(await measured(head, made.base, made[head], store.port));
       writeFileSync(output, `${JSON.stringify(document, null, 2)}\n`);
     }

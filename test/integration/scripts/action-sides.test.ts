@@ -96,7 +96,7 @@ const BUSY = "for (const end = performance.now() + 1; performance.now() < end; )
 /** Turns last as long as several requests of the slowest target, which wait little for so few others. */
 const QUICK = { build: "true", concurrency: "2", "duration-mode": "custom:1", runs: "8" };
 
-/** Too few rounds to decide: what decides is the audit, of one check. */
+/** Two rounds decide nothing, so that the audit decides, by one check. */
 const AUDITED = { ...QUICK, runs: "2", checks: "exact-burst" };
 
 describe("the example workflows, run as a runner does", { timeout: 600_000 }, () => {

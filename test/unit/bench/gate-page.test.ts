@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Gates, gatePage, gatesSchema } from "../../../bench/gate-page.js";
+import { remainingHeads } from "../../../bench/remaining-heads.js";
 
 type Gate = Gates["gates"][number];
 
@@ -42,4 +43,14 @@ test("a row of each kind counts verdicts, and what a job before and after says",
   ]);
   const onlyEqual = { ...document, gates: document.gates.slice(0, 1) };
   expect(gatePage(onlyEqual)).not.toContain("one more");
+});
+
+test("a bench that was interrupted measures what is missing, a kind after the other", () => {
+  const gates: Pick<Gate, "head">[] = [{ head: "equal" }];
+  const measuredNow: string[] = [];
+  for (const head of remainingHeads(gates, { equal: 4, slower: 2, "off-by-one": 0 })) {
+    measuredNow.push(head);
+    gates.push({ head });
+  }
+  expect(measuredNow).toEqual(["slower", "equal", "equal", "slower", "equal"]);
 });
