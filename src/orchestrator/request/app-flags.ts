@@ -51,7 +51,7 @@ const WITHOUT_APPS = [
 const APP_DEFAULTS: Readonly<Record<string, string>> = {
   concurrency: "10",
   "duration-mode": `${CUSTOM_DURATION}3`,
-  runs: "10",
+  runs: "9",
   warmup: "auto",
   cooldown: "0",
   traffic: "allowed",
