@@ -11,7 +11,7 @@ from report.analysis.summary import Summary
 from report.base.format import plural
 from report.results import model
 from report.statistics.comparison import Comparison, Level
-from report.statistics.decision import compare_samples
+from report.statistics.decision import compare_samples, standing
 from report.statistics.samples import Place, Sample
 
 _MS_PER_SLICE = 100
@@ -38,10 +38,8 @@ class LevelChange(Struct, frozen=True):
         )
 
     def standing(self, comparison: Comparison) -> Comparison:
-        """The comparison, which keeps its conclusion only if both parts have it."""
-        if comparison.decided and any(part.status != comparison.status for part in self.parts):
-            return comparison.undecided_by(self.text)
-        return comparison
+        """The comparison with what both parts conclude, too."""
+        return standing(comparison, self.parts, self.text)
 
 
 def level_change(comparison: Comparison, base: Summary, new: Summary) -> LevelChange | None:

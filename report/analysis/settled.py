@@ -15,7 +15,7 @@ from report.results.model import Measured
 from report.results.turn_parts import Parts
 from report.statistics.change import Change, Settled, change_of, judged
 from report.statistics.comparison import Comparison, Level
-from report.statistics.decision import compare_samples
+from report.statistics.decision import compare_samples, standing
 
 
 def _change(part_name: str, figures: Measured) -> float | None:
@@ -143,12 +143,9 @@ class Settling(Struct, frozen=True):
         return tuple(result for result in self.results if result.status == "not settled")
 
     def standing(self, comparison: Comparison) -> Comparison:
-        """The comparison, which keeps its conclusion only if both parts of each check that is not
-        settled have it."""
+        """The comparison with what both parts of each check that is not settled conclude, too."""
         for result in self.unsettled:
-            have_it = all(part.status == comparison.status for part in result.parts)
-            if comparison.decided and not have_it:
-                return comparison.undecided_by(f"it is {result.text}")
+            comparison = standing(comparison, result.parts, f"it is {result.text}")
         return comparison
 
 

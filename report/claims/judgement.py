@@ -33,7 +33,7 @@ from report.results.model import Run
 from report.statistics.comparison import DEFAULT_MARGIN, Level
 from report.statistics.decision import compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval
-from report.statistics.samples import Sample
+from report.statistics.samples import Sample, sample_of
 
 CONFIRMED = "confirmed"
 REFUTED = "refuted"
@@ -132,19 +132,15 @@ def _key_size(row: Summary, base: Summary) -> tuple[Figure, str] | None:
 
 
 def measure_against_published(analysis: Analysis, row: Row, published: float) -> Measured:
-    """Bytes per key by a published figure, from the slope over the numbers of keys."""
-    summary_id = row.id if isinstance(row, Summary) else None
-    memory = next(
-        (key_memory for key_memory in analysis.memory if summary_id in key_memory.summary_ids), None
-    )
-    slope = memory.slopes[0] if memory and memory.slopes else None
-    line = slope.line if slope else None
-
-    ratio = None if line is None else line.slope / published
-    interval = None
-    if line is not None and line.low is not None and line.high is not None:
-        interval = RatioInterval(line.low / published, line.high / published, 1 - ALPHA)
+    """Bytes per key by a published figure: from the slope over the numbers of keys, or of a store
+    that a load program filled with one number of keys."""
     metric = "bytes_per_key"
+    if isinstance(row, PrintedRow):
+        ratio, interval = _printed_size(row, published)
+        source = _MEMORY_SOURCES[metric]
+    else:
+        ratio, interval, source = _size_by_slope(analysis, row, published)
+
     figure, _ = METRICS[metric]
     evidence = structs.replace(
         _evidence_of_runs((row,), metric, figure),
@@ -152,8 +148,38 @@ def measure_against_published(analysis: Analysis, row: Row, published: float) ->
         met=ONE_SIDE,
         has_interval=interval is not None,
     )
-    source = slope.text if slope else ""
     return Measured(ratio=ratio, interval=interval, evidence=evidence, source=source)
+
+
+def _printed_size(row: PrintedRow, published: float) -> tuple[float | None, RatioInterval | None]:
+    """The ratio by the statistics of all comparisons, where the published figure has no spread."""
+    _, figure = METRICS["bytes_per_key"]
+    sizes = row.side(figure)
+    if not sizes:
+        return None, None
+    sample = sample_of(sizes, dict.fromkeys(sizes, published), row.planned_rounds)
+    (comparison,) = compare_samples([sample], DEFAULT_MARGIN, False, Level(interval=ALPHA))
+    return comparison.ratio, comparison.interval
+
+
+def _size_by_slope(
+    analysis: Analysis, row: Row, published: float
+) -> tuple[float | None, RatioInterval | None, str]:
+    """The ratio with its interval, and what the slope is of. Without a line there is no ratio."""
+    summary_id = row.id if isinstance(row, Summary) else None
+    memory = next(
+        (key_memory for key_memory in analysis.memory if summary_id in key_memory.summary_ids), None
+    )
+    slope = memory.slopes[0] if memory and memory.slopes else None
+    if slope is None:
+        return None, None, ""
+    line = slope.line
+    if line is None:
+        return None, None, slope.text
+    interval = None
+    if line.low is not None and line.high is not None:
+        interval = RatioInterval(line.low / published, line.high / published, 1 - ALPHA)
+    return line.slope / published, interval, slope.text
 
 
 def _evidence_of_runs(rows: Sequence[Row], metric: str, figure: Figure) -> Evidence:

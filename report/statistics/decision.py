@@ -290,6 +290,30 @@ def _status_of_difference(interval: RatioInterval, margin: float, higher_is_bett
     return "better, size open" if is_better else "worse, size open"
 
 
+def standing(comparison: Comparison, parts: Sequence[Comparison], reason: str) -> Comparison:
+    """The comparison with what each part of its windows concludes, too (rules M26 and M33).
+
+    If the parts show its direction and different sizes, its interval covers theirs. If one of them
+    shows another direction, or none, nothing is concluded for that reason."""
+    if comparison.status in ("not decided", "not comparable"):
+        return comparison
+    if all(part.status == comparison.status for part in parts):
+        return comparison
+
+    interval = comparison.interval
+    part_intervals = [part.interval for part in parts if part.direction == comparison.direction]
+    if comparison.direction is None or interval is None or len(part_intervals) < len(parts):
+        return comparison.undecided_by(reason)
+    covered = [interval, *filter(None, part_intervals)]
+    widest = RatioInterval(
+        low=min(one.low for one in covered),
+        high=max(one.high for one in covered),
+        coverage=interval.coverage,
+    )
+    status = _status_of_difference(widest, comparison.margin, comparison.higher_is_better)
+    return structs.replace(comparison, status=status, interval=widest, reason=reason)
+
+
 def _sizes(comparison: Comparison) -> tuple[int, int | None]:
     """The numbers of runs of both sides, or the number of pairs and None."""
     if comparison.pairs is None:

@@ -94,6 +94,15 @@ def test_a_conclusion_that_one_part_does_not_have_falls(step: float) -> None:
     assert "whose parts range" in sentence(ranking)
 
 
+def test_a_direction_that_both_parts_show_stands_with_the_size_that_both_show() -> None:
+    ranking = ranking_with(1.3, 0.87, ALL_ROUNDS[:1])
+    comparison = ranking.versus_base(slow_row(ranking))
+    assert comparison and comparison.status == "worse, size open"
+    assert not comparison.blocked
+    assert comparison.interval and 0.98 < comparison.interval.high < 1
+    assert "whose parts range" in comparison.reason
+
+
 def test_windows_of_one_level_have_no_such_text() -> None:
     ranking = ranking_with(1, 0.8, ())
     assert not any(pair.level_change for pair in ranking.ranked_by)

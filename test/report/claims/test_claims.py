@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from builder import Document, configuration, hash_of, result, verdict
+from builder import Document, configuration, hash_of, printed_result, result, verdict
 from campaign_writer import manifest, write_campaign
 from evidence import latency
+from store_documents import store_configuration
 from report.base.errors import ReportError
 from report.base.paths import ROOT
 from report.claims import judgement
@@ -165,6 +166,39 @@ FASTER = "metric: throughput, ratio: [1.02, null]"
 )
 def test_the_interval_decides(tmp_path: Path, expects: str, beginning: str) -> None:
     assert _judged(tmp_path, expects).startswith(beginning)
+
+
+def test_a_published_size_is_compared_with_what_a_load_program_left_in_a_store(
+    tmp_path: Path,
+) -> None:
+    configured = store_configuration("redis")
+    sizes = [134 + run % 3 for run in range(10)]
+    memory = [{"keys": 50_000, "used_bytes": 50_000 * size, "bytes_per_key": size} for size in sizes]
+    runs = [
+        printed_result(configured, run, 10_000, memory=memory[run - 1], campaign="20260102_030405")
+        for run in range(1, 11)
+    ]
+    document = manifest([configured], 10, campaign="20260102_030405")
+    results = tmp_path / "results"
+    write_campaign(results / "20260102_030405", document, runs)
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "claims" / "a.yaml").write_text(
+        f"""layer: store
+traffic: random-keys
+claims:
+  - id: a-key-is-small
+    {SAYS}
+    expects:
+      - metric: bytes_per_key
+        of: {{ target: valkey-benchmark@redis }}
+        against: {{ published: 100 }}
+        ratio: [1.3, 1.4]
+""",
+        encoding="utf-8",
+    )
+    assert main(["--claims", str(tmp_path / "claims"), "--results", str(results)]) == 0
+    page = (results / "claims.md").read_text(encoding="utf-8")
+    assert "| 1.35×, 1.34–1.36× |" in page
 
 
 def test_a_criterion_that_is_younger_than_its_campaign_counts_nowhere(tmp_path: Path) -> None:
