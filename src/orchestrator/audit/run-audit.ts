@@ -6,6 +6,7 @@ import {
   type AuditedTarget,
 } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { resolveTarget } from "../../targets/resolve.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
@@ -23,13 +24,13 @@ import { targetTexts } from "../request/target-texts.js";
 import { lineLog } from "../ui/event-log.js";
 import { auditExitCode, countsOf, isDefect } from "./audit-counts.js";
 import { AUDIT_FILE, AUDITS, makeReport } from "./audit-files.js";
-import { type AuditPlan, auditPlan, auditPlanLines } from "./audit-plan.js";
+import { AUDITS_AT_ONCE, type AuditPlan, auditPlan, auditPlanLines } from "./audit-plan.js";
 import { auditTarget, type TargetListener } from "./audit-target.js";
 import { findingText } from "./audit-text.js";
 import type { Check } from "./check.js";
 
 /**
- * Makes checks on every requested target, one after the other, and writes what they show.
+ * Makes checks on every requested target, and writes what they show.
  * @throws usageError where no target is left; environmentError where nothing can be started
  */
 export async function runAudit(
@@ -84,28 +85,47 @@ interface AuditContext extends OpeningContext {
 }
 
 /**
- * Checks all targets. The document is written after each of them, so that an interruption loses only
- * the target under way.
+ * Checks all targets, some at once. The document is written after each of them, so that an
+ * interruption loses only the targets under way.
  */
 async function auditTargets({ targets, skips }: AuditPlan, context: AuditContext): Promise<Audit> {
   const { eventLog, folder } = context;
   const startedAt = new Date().toISOString();
-  const audited: AuditedTarget[] = [];
-  for (const [index, target] of targets.entries()) {
-    eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
-    audited.push(await auditOf(target, context));
-    const text = JSON.stringify(documentOf(audited, skips, startedAt, context), null, 1);
-    await writeAtomically(join(folder, AUDIT_FILE), `${text}\n`);
-  }
-  return documentOf(audited, skips, startedAt, context);
+  const audited: (AuditedTarget | undefined)[] = targets.map(() => undefined);
+  const document = () => documentOf(audited, skips, startedAt, context);
+  let written = Promise.resolve();
+  const auditFrom = async (queue: Iterable<[number, Target]>): Promise<void> => {
+    for (const [index, target] of queue) {
+      eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
+      const run = targets.length > 1 ? `target-${index + 1}` : undefined;
+      audited[index] = await auditOf(target, run, context);
+      written = written.then(() =>
+        writeAtomically(join(folder, AUDIT_FILE), `${JSON.stringify(document(), null, 1)}\n`),
+      );
+      await written;
+    }
+  };
+
+  // A generator ends for all that take from it once one of them fails.
+  const queue = (function* () {
+    yield* targets.entries();
+  })();
+  const lanes = Array.from({ length: AUDITS_AT_ONCE }, () => auditFrom(queue));
+  // All are waited for, so that none goes on unnoticed when another fails.
+  await Promise.allSettled(lanes);
+  await Promise.all(lanes);
+  return document();
 }
 
+/** @param run the name of its parts beside those of other targets; absent where it is alone */
 function auditOf(
   target: Target,
+  run: string | undefined,
   { request, checks, runtime, lease, eventLog, signal, folder }: AuditContext,
 ): Promise<AuditedTarget> {
   const append = lineLog(join(folder, "audit.log"), (text) => eventLog.warn(text));
   const log = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
+  const shown = (text: string) => (run === undefined ? `  ${text}` : `  ${target.label}: ${text}`);
   const settings = {
     target,
     caps: runtime.capsApplied
@@ -117,29 +137,31 @@ function auditOf(
   const place = {
     runtime,
     lease,
+    ...definedOnly({ run }),
     log: (role: string, line: string) => log(`${role}: ${line}`),
   };
   const listener: TargetListener = {
-    check: ({ title }) => eventLog.detail(`  ${title}`),
+    check: ({ title }) => eventLog.detail(shown(title)),
     finding: (finding) => {
       // A check that ended because everything is being stopped has no finding.
       if (signal.aborted) return;
 
       const text = findingText(finding);
       log(text);
-      if (isDefect(finding) || finding.status === "failed") eventLog.info(`  ${text}`);
-      else eventLog.detail(`  ${text}`);
+      if (isDefect(finding) || finding.status === "failed") eventLog.info(shown(text));
+      else eventLog.detail(shown(text));
     },
   };
   return abortable(signal, auditTarget(settings, place, checks, listener));
 }
 
 function documentOf(
-  targets: readonly AuditedTarget[],
+  audited: readonly (AuditedTarget | undefined)[],
   skips: readonly Skip[],
   startedAt: string,
   { request, checks, packageFolder, runtime, folder }: AuditContext,
 ): Audit {
+  const targets = audited.filter((target) => target !== undefined);
   return {
     schema: AUDIT_SCHEMA,
     schema_version: AUDIT_SCHEMA_VERSION,
@@ -152,7 +174,7 @@ function documentOf(
     node: process.versions.node,
     programs: programsOf(targets, runtime),
     checks: checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),
-    targets: [...targets],
+    targets,
     skips: [...skips],
     counts: countsOf(targets),
   };
