@@ -134,8 +134,9 @@ async function naive(limiter: string, storePort: number): Promise<number> {
   }
 }
 
+/** One gate beside its naive job, and the CPU time of a request with the base, in µs. */
 async function measured(head: HeadKind, base: string, commit: string, storePort: number) {
-  const { work, verdict, headline, minutes, packages } = await gate(base, commit);
+  const { work, verdict, headline, minutes, base_us, packages } = await gate(base, commit);
   const [before = "", after = ""] = packages;
   const before_per_second = await naive(before, storePort);
   const after_per_second = await naive(after, storePort);
@@ -143,7 +144,7 @@ async function measured(head: HeadKind, base: string, commit: string, storePort:
   for (const folder of packages) await git("worktree", "remove", "--force", folder);
   rmSync(work, { recursive: true, force: true });
   console.log(`${head}: ${verdict}: ${headline}; the naive job ${fails ? "fails" : "passes"}`);
-  return {
+  const record = {
     machine: `${cpus()[0]?.model ?? "an unknown CPU"}, ${cpus().length} CPUs`,
     node: process.versions.node,
     measured_at: new Date().toISOString(),
@@ -153,24 +154,25 @@ async function measured(head: HeadKind, base: string, commit: string, storePort:
     minutes,
     naive: { before_per_second, after_per_second, fails },
   };
+  return { record, base_us };
 }
 
-/** The commits of the package itself and of its planted changes. */
-async function commits(): Promise<Record<HeadKind | "base", string>> {
+/** The commits of the package itself. */
+async function equalCommits() {
   mkdirSync(checkout);
   await execa("cp", ["-R", `${join(root, "node_modules", PACKAGE)}/.`, checkout]);
   await git("init", "--quiet");
-  const base = await commitOf("base");
-  const equal = await commitOf("equal");
-  // The work is a share of what a request costs here.
-  const { base_us } = await gate(base, equal);
+  return { base: await commitOf("base"), equal: await commitOf("equal") };
+}
+
+/** @param base_us what a request costs here, of which the planted work is a share */
+async function plantedCommits(base_us: number) {
   const file = join(checkout, FILE);
   const source = readFileSync(file, "utf8");
   writeFileSync(file, withWork(source, SLOWER_SHARE * base_us * roundsPerUs()));
   const slower = await commitOf("slower");
   writeFileSync(file, withOneMore(source));
-  const offByOne = await commitOf("off by one");
-  return { base, equal, slower, "off-by-one": offByOne };
+  return { slower, "off-by-one": await commitOf("off by one") };
 }
 
 const writtenGates = (output: string): Gates =>
@@ -181,12 +183,18 @@ const writtenGates = (output: string): Gates =>
 async function measureAll(output: string): Promise<void> {
   const document = writtenGates(output);
   const store = await TestStore.start();
+  const add = (record: Gates["gates"][number]): void => {
+    document.gates.push(record);
+    writeFileSync(output, `${JSON.stringify(document, null, 2)}\n`);
+  };
   try {
-    const made = await commits();
-    for (const head of remainingHeads(document.gates, COUNTS)) {
-      document.gates.push(await measured(head, made.base, made[head], store.port));
-      writeFileSync(output, `${JSON.stringify(document, null, 2)}\n`);
-    }
+    const { base, equal } = await equalCommits();
+    // The first gate of each start has equal sides, and tells what a request costs here.
+    const first = await measured("equal", base, equal, store.port);
+    add(first.record);
+    const heads = { equal, ...(await plantedCommits(first.base_us)) };
+    for (const head of remainingHeads(document.gates, COUNTS))
+      add((await measured(head, base, heads[head], store.port)).record);
   } finally {
     await store.stop();
   }
