@@ -8,6 +8,13 @@ const KINDS = {
 } as const;
 export type HeadKind = keyof typeof KINDS;
 
+/** How many gates of each kind make the page complete. */
+export const WANTED: Readonly<Record<HeadKind, number>> = {
+  equal: 20,
+  slower: 10,
+  "off-by-one": 5,
+};
+
 /** What `bench/gate.ts` writes, and continues. */
 export const gatesSchema = z.strictObject({
   package: z.string(),
@@ -67,13 +74,19 @@ export function gatePage({ package: name, gates }: Gates): string {
   const days = textOfAll(gates.map(({ measured_at }) => measured_at.slice(0, 10)));
   const machines = textOfAll(gates.map(({ machine }) => machine));
   const nodes = textOfAll(gates.map(({ node }) => node));
+  const isMissing = (Object.keys(WANTED) as HeadKind[]).some(
+    (kind) => gates.filter(({ head }) => head === kind).length < WANTED[kind],
+  );
+  const missing = isMissing
+    ? `\nThe page is not complete: wanted are ${Object.values(WANTED).join(", ")} gates.\n`
+    : "";
   return `# How often the gate is right
 
-What [the action's gate](ci.md#what-passes) says of ${name} where the truth is known by design, and beside it a job that
-runs autocannon once before and once after, and fails below ${100 * NAIVE_SHARE} % of the throughput. Each gate has its
-naive job on the same machine, within minutes. Measured by \`npm run bench:gate\`: ${days}, ${machines}, Node.js
-${nodes}.
-
+What [the action's gate](ci.md#what-passes) says of ${name} where the truth is known by design. Beside it
+stands a job that runs autocannon once before and once after, and fails below ${100 * NAIVE_SHARE} % of the throughput. Each gate
+has its naive job on the same machine, within minutes. Measured by \`npm run bench:gate\`, which continues
+[its file](../results/gate.json): ${days}, ${machines}, Node.js ${nodes}.
+${missing}
 | Head | Gates | Passes | Fails | Not decided | Minutes, median | The naive job fails |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.join("\n")}

@@ -6,7 +6,14 @@ import autocannon from "autocannon";
 import { execa } from "execa";
 import { TestStore } from "../test/helpers/store.js";
 import { flagValue } from "./flag-value.js";
-import { type Gates, gatePage, gatesSchema, type HeadKind, NAIVE_SHARE } from "./gate-page.js";
+import {
+  type Gates,
+  gatePage,
+  gatesSchema,
+  type HeadKind,
+  NAIVE_SHARE,
+  WANTED,
+} from "./gate-page.js";
 import { cpuUsOf, roundsPerUs, WORK } from "./planted-work.js";
 import { MeasuredServer } from "./processes.js";
 import { remainingHeads } from "./remaining-heads.js";
@@ -30,9 +37,9 @@ const FILE = "lib/RateLimiterStoreAbstract.js";
 
 const PAGE = "docs/gate.md";
 const COUNTS: Readonly<Record<HeadKind, number>> = {
-  equal: Number(flagValue("--equal", "20")),
-  slower: Number(flagValue("--slower", "10")),
-  "off-by-one": Number(flagValue("--off-by-one", "5")),
+  equal: Number(flagValue("--equal", String(WANTED.equal))),
+  slower: Number(flagValue("--slower", String(WANTED.slower))),
+  "off-by-one": Number(flagValue("--off-by-one", String(WANTED["off-by-one"]))),
 };
 const root = fileURLToPath(new URL("..", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-gate-"));
