@@ -174,8 +174,6 @@ def _size_by_slope(
     if slope is None:
         return None, None, ""
     line = slope.line
-    if line is None:
-        return None, None, slope.text
     interval = None
     if line.low is not None and line.high is not None:
         interval = RatioInterval(line.low / published, line.high / published, 1 - ALPHA)

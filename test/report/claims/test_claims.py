@@ -11,7 +11,6 @@ import yaml
 from builder import Document, configuration, hash_of, printed_result, result, verdict
 from campaign_writer import manifest, write_campaign
 from evidence import latency
-from store_documents import store_configuration
 from report.base.errors import ReportError
 from report.base.paths import ROOT
 from report.claims import judgement
@@ -29,6 +28,7 @@ from report.claims.judgement import (
 from report.claims.replies import REPLIES
 from report.claims.settled import SETTLED
 from report.cli.claims_command import main
+from store_documents import store_configuration
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*"
 SAYS = (
@@ -173,7 +173,9 @@ def test_a_published_size_is_compared_with_what_a_load_program_left_in_a_store(
 ) -> None:
     configured = store_configuration("redis")
     sizes = [134 + run % 3 for run in range(10)]
-    memory = [{"keys": 50_000, "used_bytes": 50_000 * size, "bytes_per_key": size} for size in sizes]
+    memory = [
+        {"keys": 50_000, "used_bytes": 50_000 * size, "bytes_per_key": size} for size in sizes
+    ]
     runs = [
         printed_result(configured, run, 10_000, memory=memory[run - 1], campaign="20260102_030405")
         for run in range(1, 11)
