@@ -22,7 +22,7 @@ export interface AuditPlan {
  */
 const SECONDS_A_CHECK = 6;
 
-/** So many targets are checked at once: most of the time an audit waits for a window to end. */
+/** This many targets are checked at once, because an audit mostly waits for windows to end. */
 export const AUDITS_AT_ONCE = 2;
 
 /**
