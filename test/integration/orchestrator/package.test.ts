@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { measuredResultSchema } from "../../../src/contract/result.js";
 import { build, ROOT } from "../../helpers/programs.js";
@@ -101,7 +101,7 @@ test("the package holds what it runs and builds images from, and nothing that on
   }
   expect(existsSync(join(ROOT, "npm-shrinkwrap.json"))).toBe(false);
   const foreign =
-    /^(test|results(?!\/(example\/|example\.tar\.xz$|standing\.txt$|(audits|claims|questions)\.md$))|node_modules|\.venv|\.ci|scripts\/(bench|ci|setup\.|build|run-|test))|\.pyc$|requirements-dev/;
+    /^(test|results(?!\/(example\/|example\.tar\.xz$|standing\.txt$|(audits|claims|questions)\.md$|gate\.json$))|node_modules|\.venv|\.ci|scripts\/(bench|ci|setup\.|build|run-|test))|\.pyc$|requirements-dev/;
   expect(names.filter((name) => foreign.test(name))).toEqual([]);
 });
 
@@ -110,24 +110,6 @@ test("it installs without what only Kubernetes needs, and a campaign there names
   const run = installed("run", "--runtime", "kubernetes", "--clients", "none");
   expect(run.code).toBe(3);
   expect(run.stderr).toMatch(/npm install @kubernetes\/client-node@\d+\.\d+\.\d+/);
-});
-
-test("every link of its pages leads to a file in it", () => {
-  const names = packedNames();
-  const pages = names.filter((name) => /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(name));
-  expect(pages).toContain("docs/campaigns.md");
-  const dead = pages.flatMap((page) => {
-    const text = readFileSync(join(project, "node_modules/ratelimit-bench", page), "utf8");
-    const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)|<img src="([^"]+)"/g)].map(
-      ([, link, image]) => link ?? image ?? "",
-    );
-    return links
-      .filter((link) => !/^[a-z]+:/.test(link))
-      .map((link) => join(dirname(page), link).replace(/\/$/, ""))
-      .filter((path) => !names.some((name) => name === path || name.startsWith(`${path}/`)))
-      .map((path) => `${page}: ${path}`);
-  });
-  expect(dead).toEqual([]);
 });
 
 test("--version names the installed versions of all clients, limiters and stores", () => {
