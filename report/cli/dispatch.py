@@ -28,6 +28,7 @@ COMMANDS = (
     "documents",
     "original-matrix",
     "accuracy",
+    "transfer",
 )
 
 

@@ -6,6 +6,7 @@ import {
   type AuditedTarget,
 } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
+import { forEachAtOnce } from "../../kit/at-once.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { resolveTarget } from "../../targets/resolve.js";
@@ -94,26 +95,16 @@ async function auditTargets({ targets, skips }: AuditPlan, context: AuditContext
   const audited: (AuditedTarget | undefined)[] = targets.map(() => undefined);
   const document = () => documentOf(audited, skips, startedAt, context);
   let written = Promise.resolve();
-  const auditFrom = async (queue: Iterable<[number, Target]>): Promise<void> => {
-    for (const [index, target] of queue) {
-      eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
-      const run = targets.length > 1 ? `target-${index + 1}` : undefined;
-      audited[index] = await auditOf(target, run, context);
-      written = written.then(() =>
-        writeAtomically(join(folder, AUDIT_FILE), `${JSON.stringify(document(), null, 1)}\n`),
-      );
-      await written;
-    }
+  const auditNext = async ([index, target]: [number, Target]): Promise<void> => {
+    eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
+    const run = targets.length > 1 ? `target-${index + 1}` : undefined;
+    audited[index] = await auditOf(target, run, context);
+    written = written.then(() =>
+      writeAtomically(join(folder, AUDIT_FILE), `${JSON.stringify(document(), null, 1)}\n`),
+    );
+    await written;
   };
-
-  // A generator ends for all that take from it once one of them fails.
-  const queue = (function* () {
-    yield* targets.entries();
-  })();
-  const lanes = Array.from({ length: AUDITS_AT_ONCE }, () => auditFrom(queue));
-  // All are waited for, so that none goes on unnoticed when another fails.
-  await Promise.allSettled(lanes);
-  await Promise.all(lanes);
+  await forEachAtOnce(targets.entries(), AUDITS_AT_ONCE, auditNext);
   return document();
 }
 

@@ -320,6 +320,25 @@ def test_every_campaign_that_measured_the_same_is_a_row_whatever_its_name(tmp_pa
     assert "0.75× on 1 machine" in text
 
 
+def test_the_window_of_a_quota_that_no_run_uses_up_identifies_nothing(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    generous = {"points": 1_000_000_000, "block_s": 0}
+    measured_limits: list[Document] = [
+        {**generous, "window_s": 60},
+        {**generous, "window_s": 3600},
+        # Another quota is another row.
+        {**generous, "points": 100, "window_s": 60},
+    ]
+    for number, limits in enumerate(measured_limits):
+        name = f"20260102_03040{number}"
+        _measure(
+            results, name, settings={"limits": limits}, start=f"2026-01-02T03:04:0{number}.000Z"
+        )
+
+    rows = _rows(tmp_path, FASTER, campaign=CAMPAIGN.replace("points: 1000000\n", ""))
+    assert [row[PLACE] for row in rows] == ["`20260102_030400`", "`20260102_030401`"]
+
+
 def test_a_percentile_that_a_run_calls_unsupported_is_never_judged(tmp_path: Path) -> None:
     judged = _judged(tmp_path, "metric: p99, ratio: [null, 0.98]", unsupported=1)
     assert judged == f"{CANNOT_BE_TOLD}: latency without a rate; too few samples for p99"

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""What campaigns find of planted defects, for `npm run bench:planted`.
+
+    found_defects.py LEAD-IN,SLICE CAMPAIGN…
+
+Prints a line for each campaign and a line with the counts. Exits with 1 where one campaign in ten
+or more misses a defect, or where more than one in 20 copies is told apart or not settled.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from msgspec import Struct  # noqa: E402
+
+from report.analysis.campaign_analysis import analyse  # noqa: E402
+from report.analysis.figures import throughput  # noqa: E402
+from report.analysis.rankings import Ranking  # noqa: E402
+from report.analysis.summary import Summary  # noqa: E402
+from report.analysis.texts import interval_of  # noqa: E402
+from report.results.load import load_campaign  # noqa: E402
+
+#: The campaigns that may miss a defect, and the copies with a finding, as shares.
+_MAY_MISS = 0.1
+_MAY_BE_FOUND = 0.05
+
+#: The slowness after idling, in milliseconds. A longer lead-in hides it.
+_SLOW_MS = 50
+
+_CONNECTIONS = "connections under load, about one for each of"
+
+
+def _unsettled(ranking: Ranking, row: Summary) -> bool:
+    settling = ranking.settling_of(row, throughput)
+    return settling is not None and settling.status == "not settled"
+
+
+def _differs_from_reference(ranking: Ranking, row: Summary) -> bool:
+    comparison = ranking.versus_base(row)
+    return _unsettled(ranking, row) or (comparison is not None and comparison.direction is not None)
+
+
+def _changed_level(ranking: Ranking, row: Summary) -> bool:
+    """Whether the report names a change of level of the row, or ratios that differ by halves."""
+    (pair,) = (pair for pair in ranking.ranked_by if pair.new is row)
+    return pair.level_change is not None or _unsettled(ranking, row)
+
+
+def _named_connections(_: Ranking, row: Summary) -> bool:
+    measured = [run.record for run in row.runs if run.measured]
+    return bool(measured) and all(
+        any(_CONNECTIONS in note for note in record.notes) for record in measured
+    )
+
+
+class Expected(Struct, frozen=True):
+    """A defect, and whether a campaign shows it."""
+
+    is_shown: Callable[[Ranking, Summary], bool]
+    wanted: bool = True
+    """Whether campaigns must show it. Otherwise the target must look like a copy."""
+
+
+def _expected(lead_in_ms: float) -> Mapping[str, Expected]:
+    hidden = lead_in_ms >= _SLOW_MS
+    return {
+        "after-idling": Expected(_differs_from_reference, wanted=False)
+        if hidden
+        else Expected(_unsettled),
+        "half-way": Expected(_changed_level),
+        "new-connection": Expected(_named_connections),
+    }
+
+
+class Findings(Struct):
+    """Of each campaign: whether it shows each defect, and what it says of the copy."""
+
+    shown: dict[str, list[bool]]
+    copies_told_apart: list[bool]
+    copies_unsettled: list[bool]
+
+    def failures(self, expected: Mapping[str, Expected]) -> list[str]:
+        texts = []
+        for defect, of_defect in expected.items():
+            count = self.shown[defect].count(of_defect.wanted)
+            if count < (1 - _MAY_MISS) * len(self.shown[defect]):
+                texts.append(f"{defect}: {count} of {len(self.shown[defect])} as wanted")
+        copies = {"told apart": self.copies_told_apart, "not settled": self.copies_unsettled}
+        for word, found in copies.items():
+            if sum(found) > max(1, _MAY_BE_FOUND * len(found)):
+                texts.append(f"copies {word}: {sum(found)} of {len(found)}")
+        return texts
+
+
+def _row(ranking: Ranking, defect: str) -> Summary:
+    (row,) = (row for row in ranking.summaries if defect in row.identity.options)
+    return row
+
+
+def _add(findings: Findings, folder: Path, expected: Mapping[str, Expected]) -> None:
+    analysis = analyse(load_campaign(folder, series=False))
+    (ranking,) = (ranking for cell in analysis.cells for ranking in cell.rankings)
+    resolution = ranking.resolution
+    if resolution is None:
+        raise SystemExit(f"{folder} has no copy of its reference")
+    copy_unsettled = _unsettled(ranking, resolution.copy)
+    texts = [
+        f"copy {interval_of(resolution.comparison)}{', not settled' if copy_unsettled else ''}"
+    ]
+    for defect, of_defect in expected.items():
+        row = _row(ranking, defect)
+        is_shown = of_defect.is_shown(ranking, row)
+        findings.shown.setdefault(defect, []).append(is_shown)
+        comparison = ranking.versus_base(row)
+        ratio = interval_of(comparison) if comparison else ""
+        texts.append(f"{defect} {ratio}, {'shown' if is_shown else 'not shown'}")
+    findings.copies_told_apart.append(resolution.told_apart)
+    findings.copies_unsettled.append(copy_unsettled)
+    print("; ".join(texts))
+
+
+def main(words: Sequence[str]) -> int:
+    if len(words) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    turn, *folders = words
+    expected = _expected(float(turn.partition(",")[0]))
+    findings = Findings({}, [], [])
+    print(f"turns of {turn} ms:")
+    for folder in folders:
+        _add(findings, Path(folder), expected)
+    counts = [f"{defect} {sum(shown)}" for defect, shown in findings.shown.items()]
+    told_apart, unsettled = sum(findings.copies_told_apart), sum(findings.copies_unsettled)
+    print(
+        f"{len(folders)} campaigns show: {', '.join(counts)}; "
+        f"copies told apart {told_apart}, not settled {unsettled}"
+    )
+    failures = findings.failures(expected)
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
