@@ -74,7 +74,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         _few_runs_text(ranking),
         _few_samples_text(ranking),
         _cpu_differences(ranking),
-        _level_changes(ranking),
+        _level_changes(ranking, brief),
         settled_text(ranking),
         limit_text(ranking),
         _failed_loads(ranking),
@@ -131,14 +131,15 @@ def although_suspect(rows: Iterable[Summary]) -> str:
     return f", although {suspect} of {plural(counted, 'run')} {verb} suspect"
 
 
-def _level_changes(ranking: Ranking) -> str:
-    """Names the rows whose ratio to the base changes inside windows, with its range (rule M26)."""
-    texts = [
-        f"in the ratio of {name(pair.new)} {pair.level_change.text}"
-        for pair in _with_base(ranking)
-        if pair.level_change
-    ]
-    return joined(texts)
+def _level_changes(ranking: Ranking, brief: bool) -> str:
+    """Names the rows whose ratio to the base changes inside windows, with its range (rule M26).
+
+    `brief` leaves the ranges of several rows to the tables below."""
+    changes = [(pair.new, pair.level_change) for pair in _with_base(ranking) if pair.level_change]
+    if brief and len(changes) > 1:
+        names = joined([name(row) for row, _ in changes])
+        return f"in the ratios of {names} the level changed inside windows"
+    return joined([f"in the ratio of {name(row)} {change.text}" for row, change in changes])
 
 
 def settled_text(ranking: Ranking) -> str:

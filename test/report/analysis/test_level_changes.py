@@ -13,7 +13,7 @@ from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary, summarize
 from report.results.generated.records import LevelChange, Turns
 from report.results.model import Run
-from report.sections.ranking_text import sentence
+from report.sections.ranking_text import sentence, shown_text
 from simulated_campaigns import calm, campaign, plan, throughputs
 
 REFERENCE = "iovalkey"
@@ -25,10 +25,10 @@ SOME_ROUNDS = (3, 4)
 ALL_ROUNDS = tuple(range(1, ROUNDS + 1))
 
 
-def windowed(run: Run, step: float, rounds: Sequence[int]) -> Run:
-    """A run by turns of slices of 100 ms. In these rounds the rate of `SLOW` is `step` times as
-    high in its second half."""
-    changes = run.identity.label == SLOW and run.run in rounds
+def windowed(run: Run, step: float, rounds: Sequence[int], changing: Sequence[str]) -> Run:
+    """A run by turns of slices of 100 ms. In these rounds the rate of the changing targets is
+    `step` times as high in its second half."""
+    changes = run.identity.label in changing and run.run in rounds
     measured = run.measured
     assert measured
     rate = (measured.requests_per_second or 0) / 10
@@ -53,14 +53,16 @@ def windowed(run: Run, step: float, rounds: Sequence[int]) -> Run:
     )
 
 
-def ranking_with(step: float, truth: float, rounds: Sequence[int]) -> Ranking:
+def ranking_with(
+    step: float, truth: float, rounds: Sequence[int], changing: Sequence[str] = (SLOW,)
+) -> Ranking:
     rng = np.random.default_rng(1)
     slots = plan(rng, REFERENCE, (SLOW, OTHER), ROUNDS)
     values = throughputs(rng, slots, calm, 0.005, {SLOW: truth})
     simulated = campaign(slots, values, REFERENCE)
     by_turns = replace(
         simulated,
-        counted=tuple(windowed(run, step, rounds) for run in simulated.counted),
+        counted=tuple(windowed(run, step, rounds, changing) for run in simulated.counted),
         planned=tuple(structs.replace(entry, by_turns=True) for entry in simulated.planned),
     )
     (cell,) = cells(summarize(by_turns))
@@ -82,6 +84,17 @@ def test_the_ratio_over_the_parts_is_printed_and_a_conclusion_of_both_stands() -
     assert re.search(
         r"whose parts range from 0\.(59|60|61)× to 0\.(79|80|81)×\.", sentence(ranking)
     )
+
+
+def test_an_answer_names_several_rows_in_one_clause_and_leaves_their_ranges_to_the_tables() -> None:
+    ranking = ranking_with(0.75, 0.8, SOME_ROUNDS, (SLOW, OTHER))
+    assert sentence(ranking).count("whose parts range") == 2
+    answer = shown_text(ranking, (), brief=True)
+    assert answer.count("the level changed inside windows") == 1
+    assert "whose parts range" not in answer
+    # Of one row the range stands in the answer.
+    alone = ranking_with(0.75, 0.8, SOME_ROUNDS)
+    assert "whose parts range" in shown_text(alone, (), brief=True)
 
 
 @pytest.mark.parametrize("step", [0.75, 1.3])
