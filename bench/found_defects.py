@@ -76,18 +76,19 @@ def _expected(lead_in_ms: float) -> Mapping[str, Expected]:
 
 
 class Findings(Struct):
-    """Of each campaign: whether it shows each defect, and what it says of the copy."""
+    """What campaigns say of their defects and of their copies."""
 
     shown: dict[str, list[bool]]
+    """Of each campaign with a defect: whether it shows it."""
     copies_told_apart: list[bool]
     copies_unsettled: list[bool]
 
     def failures(self, expected: Mapping[str, Expected]) -> list[str]:
         texts = []
-        for defect, of_defect in expected.items():
-            count = self.shown[defect].count(of_defect.wanted)
-            if count < (1 - _MAY_MISS) * len(self.shown[defect]):
-                texts.append(f"{defect}: {count} of {len(self.shown[defect])} as wanted")
+        for defect, shown in self.shown.items():
+            count = shown.count(expected[defect].wanted)
+            if count < (1 - _MAY_MISS) * len(shown):
+                texts.append(f"{defect}: {count} of {len(shown)} as wanted")
         copies = {"told apart": self.copies_told_apart, "not settled": self.copies_unsettled}
         for word, found in copies.items():
             if sum(found) > max(1, _MAY_BE_FOUND * len(found)):
@@ -95,9 +96,15 @@ class Findings(Struct):
         return texts
 
 
-def _row(ranking: Ranking, defect: str) -> Summary:
-    (row,) = (row for row in ranking.summaries if defect in row.identity.options)
-    return row
+def _defective(ranking: Ranking, expected: Mapping[str, Expected]) -> tuple[str, Summary]:
+    """The defect of a campaign, and the row that has it."""
+    ((defect, row),) = (
+        (defect, row)
+        for row in ranking.summaries
+        for defect in expected
+        if defect in row.identity.options
+    )
+    return defect, row
 
 
 def _add(findings: Findings, folder: Path, expected: Mapping[str, Expected]) -> None:
@@ -106,20 +113,21 @@ def _add(findings: Findings, folder: Path, expected: Mapping[str, Expected]) -> 
     resolution = ranking.resolution
     if resolution is None:
         raise SystemExit(f"{folder} has no copy of its reference")
+
+    defect, row = _defective(ranking, expected)
+    is_shown = expected[defect].is_shown(ranking, row)
     copy_unsettled = _unsettled(ranking, resolution.copy)
-    texts = [
-        f"copy {interval_of(resolution.comparison)}{', not settled' if copy_unsettled else ''}"
-    ]
-    for defect, of_defect in expected.items():
-        row = _row(ranking, defect)
-        is_shown = of_defect.is_shown(ranking, row)
-        findings.shown.setdefault(defect, []).append(is_shown)
-        comparison = ranking.versus_base(row)
-        ratio = interval_of(comparison) if comparison else ""
-        texts.append(f"{defect} {ratio}, {'shown' if is_shown else 'not shown'}")
+    findings.shown.setdefault(defect, []).append(is_shown)
     findings.copies_told_apart.append(resolution.told_apart)
     findings.copies_unsettled.append(copy_unsettled)
-    print("; ".join(texts))
+
+    comparison = ranking.versus_base(row)
+    ratio = interval_of(comparison) if comparison else ""
+    copy_text = f"copy {interval_of(resolution.comparison)}"
+    print(
+        f"{defect} {ratio}, {'shown' if is_shown else 'not shown'}; "
+        f"{copy_text}{', not settled' if copy_unsettled else ''}"
+    )
 
 
 def main(words: Sequence[str]) -> int:
@@ -132,11 +140,11 @@ def main(words: Sequence[str]) -> int:
     print(f"turns of {turn} ms:")
     for folder in folders:
         _add(findings, Path(folder), expected)
-    counts = [f"{defect} {sum(shown)}" for defect, shown in findings.shown.items()]
+    counts = [f"{defect} {sum(shown)} of {len(shown)}" for defect, shown in findings.shown.items()]
     told_apart, unsettled = sum(findings.copies_told_apart), sum(findings.copies_unsettled)
     print(
-        f"{len(folders)} campaigns show: {', '.join(counts)}; "
-        f"copies told apart {told_apart}, not settled {unsettled}"
+        f"shown: {', '.join(counts)}; of {len(folders)} copies "
+        f"{told_apart} told apart, {unsettled} not settled"
     )
     failures = findings.failures(expected)
     for failure in failures:

@@ -68,9 +68,10 @@ export const newConnection = (id, summary) => ({
       const opened = await client.open(place, tuning);
       const { handle } = opened;
       handle.sendCommand = async (command) => {
-        const connection = handle.duplicate({ lazyConnect: false });
+        const connection = handle.duplicate({ lazyConnect: true });
         connection.on("error", () => {});
         try {
+          await connection.connect();
           return await connection.sendCommand(command);
         } finally {
           connection.disconnect();
