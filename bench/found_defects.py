@@ -141,10 +141,10 @@ def main(words: Sequence[str]) -> int:
     for folder in folders:
         _add(findings, Path(folder), expected)
     counts = [f"{defect} {sum(shown)} of {len(shown)}" for defect, shown in findings.shown.items()]
-    told_apart, unsettled = sum(findings.copies_told_apart), sum(findings.copies_unsettled)
     print(
         f"shown: {', '.join(counts)}; of {len(folders)} copies "
-        f"{told_apart} told apart, {unsettled} not settled"
+        f"{sum(findings.copies_told_apart)} told apart, "
+        f"{sum(findings.copies_unsettled)} not settled"
     )
     failures = findings.failures(expected)
     for failure in failures:

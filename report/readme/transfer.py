@@ -204,7 +204,8 @@ def _transferred(
     base: Place, there: Place, figure_name: str, counterparts: Mapping[RowKey, RowKey]
 ) -> list[Transferred]:
     """The ratios by a figure of rows of the base and of their counterparts, where both have it."""
-    on_base, elsewhere = base.comparisons(figure_name), there.comparisons(figure_name)
+    on_base = base.comparisons(figure_name)
+    elsewhere = there.comparisons(figure_name)
     known = {
         key: counterpart
         for key, counterpart in counterparts.items()

@@ -1,6 +1,7 @@
 """Which conclusions hold in another place: the page comes from campaigns alone, and says where a
 direction turned round, where nothing was shown, and where a size moved."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -102,7 +103,9 @@ def test_the_summary_counts_the_rows_of_each_table(results: Path, tmp_path: Path
     sections = _sections(_page(results, tmp_path / "docs"))
     for row in next(iter(sections.values())):
         table = sections[row["Changed"]]
-        shown = [line for line in table if "worse" in line["Base"] or "slower" in line["Base"]]
+        shown = [
+            line for line in table if re.search("; (worse|slower|better|faster)", line["Base"])
+        ]
         directions = [line["Direction"] for line in shown]
         assert int(row["Directions shown on the base"]) == len(shown)
         assert int(row["Hold"]) == directions.count("holds")
