@@ -90,9 +90,11 @@ class Findings(Struct):
             if count < (1 - _MAY_MISS) * len(shown):
                 texts.append(f"{defect}: {count} of {len(shown)} as wanted")
         copies = {"told apart": self.copies_told_apart, "not settled": self.copies_unsettled}
-        for word, found in copies.items():
-            if sum(found) > max(1, _MAY_BE_FOUND * len(found)):
-                texts.append(f"copies {word}: {sum(found)} of {len(found)}")
+        for word, findings_of_copies in copies.items():
+            if sum(findings_of_copies) > max(1, _MAY_BE_FOUND * len(findings_of_copies)):
+                texts.append(
+                    f"copies {word}: {sum(findings_of_copies)} of {len(findings_of_copies)}"
+                )
         return texts
 
 
