@@ -46,8 +46,9 @@ const output = kept || home;
 
 /** Writes a plugin with options of `planted-options.mjs`. @returns its folder */
 function writePlugin(name: string, options: readonly string[]): string {
-  const folder = join(home, name);
-  mkdirSync(folder);
+  // Campaigns are in `home`, too, under names of the same kind.
+  const folder = join(home, "plugins", name);
+  mkdirSync(folder, { recursive: true });
   copyFileSync(join(packageFolder, "bench/slowed-clients", MODULE), join(folder, MODULE));
   writeFileSync(
     join(folder, "package.json"),

@@ -35,49 +35,47 @@ export function spinFrom(busySeconds, us) {
 }
 
 /**
- * An option that calls a function before each command.
+ * An option that sends commands in another way.
  *
- * @param newDelay makes the function for a client
+ * @param newSend makes what takes the place of the handle's `sendCommand`, for a client
  */
-export const delayed = (id, summary, newDelay) => ({
+const sending = (id, summary, newSend) => ({
   id,
   summary,
   apply: (client) => ({
     ...client,
     async open(place, tuning) {
       const opened = await client.open(place, tuning);
-      const { handle } = opened;
-      const send = handle.sendCommand.bind(handle);
-      const delay = newDelay();
-      handle.sendCommand = (...words) => {
-        delay();
-        return send(...words);
-      };
+      opened.handle.sendCommand = newSend(opened.handle);
       return opened;
     },
   }),
 });
 
+/**
+ * An option that calls a function before each command.
+ *
+ * @param newDelay makes the function for a client
+ */
+export const delayed = (id, summary, newDelay) =>
+  sending(id, summary, (handle) => {
+    const send = handle.sendCommand.bind(handle);
+    const delay = newDelay();
+    return (...words) => {
+      delay();
+      return send(...words);
+    };
+  });
+
 /** An option by which each command has a connection of its own. */
-export const newConnection = (id, summary) => ({
-  id,
-  summary,
-  apply: (client) => ({
-    ...client,
-    async open(place, tuning) {
-      const opened = await client.open(place, tuning);
-      const { handle } = opened;
-      handle.sendCommand = async (command) => {
-        const connection = handle.duplicate({ lazyConnect: true });
-        connection.on("error", () => {});
-        try {
-          await connection.connect();
-          return await connection.sendCommand(command);
-        } finally {
-          connection.disconnect();
-        }
-      };
-      return opened;
-    },
-  }),
-});
+export const newConnection = (id, summary) =>
+  sending(id, summary, (handle) => async (command) => {
+    const connection = handle.duplicate({ lazyConnect: true });
+    connection.on("error", () => {});
+    try {
+      await connection.connect();
+      return await connection.sendCommand(command);
+    } finally {
+      connection.disconnect();
+    }
+  });
