@@ -67,16 +67,17 @@ def _check(figure: Figure, part_name: str, name: str, earlier_text: str, later_t
     )
 
 
-_START = "at the start of turns"
+#: The name of the checks that compare the start of turns with the rest.
+START = "at the start of turns"
 #: The name of the checks that compare both halves of the window.
 HALVES = "in the halves of the window"
 _HALVES = (HALVES, "in the first", "in the second")
 
 #: The checks of a campaign. A new one is an entry here and a member of `TurnParts`.
 CHECKS = (
-    _check(throughput, "rate_at_start", _START, "at first", "later"),
+    _check(throughput, "rate_at_start", START, "at first", "later"),
     _check(throughput, "rate_in_halves", *_HALVES),
-    _check(consumer_cpu, "cpu_at_start", _START, "in short turns", "in long ones"),
+    _check(consumer_cpu, "cpu_at_start", START, "in short turns", "in long ones"),
     _check(consumer_cpu, "cpu_in_halves", *_HALVES),
 )
 
