@@ -3,8 +3,8 @@
 
     found_defects.py LEAD-IN,SLICE CAMPAIGN…
 
-Prints a line for each campaign and a line with the counts. Exits with 1 where more than one campaign in
-ten misses a defect, or where more than one in 20 copies is told apart or not settled.
+Prints a line for each campaign and a line with the counts. Exits with 1 where more than one
+campaign in ten misses a defect, or more than one copy in 20 is told apart or not settled.
 """
 
 import sys
